@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The consumer: records from the ring in time order, aggregations as tables, losses, controls. */
+#ifndef WEFT_CONSUMER_H
+#define WEFT_CONSUMER_H
+
+#include "kernel/kernel.h"
+#include "plan.h"
+#include "symbols/symbols.h"
+#include "value.h"
+
+struct weft_consumer;
+
+struct weft_consumer_env {
+	struct weft_plan *plan;
+	struct weft_maps *maps;
+	struct weft_symbols *symbols;
+	const struct weft_sink *sink;
+	/* Which probe a cookie stands for; the text of one of its fields, or of all with field -1. Borrowed. */
+	const char *(*probe_text)(void *arg, uint64_t cookie, int field);
+	void *arg;
+};
+
+int weft_consumer_create(const struct weft_consumer_env *env, struct weft_consumer **out,
+			 struct weft_error *err);
+void weft_consumer_destroy(struct weft_consumer *c);
+int weft_consumer_fd(const struct weft_consumer *c); /* readable when records wait */
+/* Drains the ring, emits the records that are settled, and acts on show and clear. attached:
+ * programs may be running. *exiting is set once an exit action ran. */
+int weft_consumer_poll(struct weft_consumer *c, bool attached, bool *exiting,
+		       struct weft_error *err);
+/* Prints the aggregations named, or all; `attached` decides between iterators and map system calls. */
+int weft_consumer_show(struct weft_consumer *c, const char *const *names, size_t n, bool attached,
+		       struct weft_error *err);
+/* After detach: the rest of the records, all of them in order. */
+int weft_consumer_finish(struct weft_consumer *c, struct weft_error *err);
+/* Reports every loss that was counted; *total is their sum. extra: losses counted in user space. */
+int weft_consumer_losses(struct weft_consumer *c, const struct weft_loss_report *extra,
+			 size_t n_extra, uint64_t *total);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The kernel's side: creating maps, loading programs, and the few programs that the core itself runs. */
+#ifndef WEFT_KERNEL_H
+#define WEFT_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../error.h"
+#include "../plan.h"
+#include "weft/provider.h"
+
+/* ---- maps and programs ---- */
+
+/* The maps of a plan as file descriptors, -1 where not created. Grows with the plan. */
+struct weft_maps {
+	int *fds;
+	size_t n;
+	void *state; /* STATE, mapped shared and writable; NULL until created */
+	size_t state_size;
+	uint64_t *probes;   /* PROBES, mapped */
+	size_t probes_size; /* bytes */
+};
+
+/* Creates the used maps that do not exist yet. MAP_CREATE names the map and the remedy (EPERM:
+ * privileges). */
+int weft_maps_create(struct weft_maps *maps, struct weft_plan *plan, struct weft_error *err);
+void weft_maps_finish(struct weft_maps *maps);
+/* Kernel memory that the maps account for (memlock of fdinfo), bytes. */
+uint64_t weft_maps_memory(const struct weft_maps *maps);
+
+/* Loads a program of the plan, binding map indexes to descriptors. The first load asks for no log;
+ * only if it fails is it loaded again with one. PROGRAM_REJECTED names clause and expression of the
+ * last instruction that the verifier speaks of; *log (free with free()) gets its log.
+ * PROGRAM_DENIED for EPERM. */
+int weft_program_load(const struct weft_program *prog, const struct weft_maps *maps, int *fd,
+		      char **log, struct weft_error *err);
+
+/* Runs a raw tracepoint program once in this thread's context (begin and end clauses). */
+int weft_program_run(int fd, struct weft_error *err);
+
+/* recursion_misses of a loaded program. */
+int weft_program_misses(int fd, uint64_t *misses);
+
+/* `return 0` of a class: weft_host.trial_program. */
+int weft_program_trial(const struct weft_load_class *load, struct weft_error *err);
+
+/* ---- BTF without loading it: a streaming scan of /sys/kernel/btf/vmlinux, 64 KiB of memory ---- */
+
+/* Type id of the FUNC named, or -ENOENT. */
+int weft_btf_find_func(const char *name, uint32_t *id, struct weft_error *err);
+/* Byte offsets of members of structs; `path` is "task_struct.tgid". One pass for all. */
+struct weft_btf_member {
+	const char *structure, *member;
+	uint32_t offset;
+	bool found;
+};
+int weft_btf_find_members(struct weft_btf_member *members, size_t n, struct weft_error *err);
+
+/* ---- reading maps while programs are attached: bpf_map_elem iterators ---- */
+
+struct weft_map_reader;
+/* For a HASH or PERCPU_HASH map of a plan. exchange: take each value by an atomic exchange with 0 (min, max). */
+int weft_map_reader_create(int map_fd, const struct weft_map_spec *spec, uint32_t n_cpus,
+			   bool exchange, struct weft_map_reader **out, struct weft_error *err);
+void weft_map_reader_destroy(struct weft_map_reader *r);
+/* Calls fn for every element: value is value_size bytes (PERCPU: n_cpus times the size rounded up to 8). */
+int weft_map_reader_run(struct weft_map_reader *r,
+			int (*fn)(const void *key, const void *value, void *arg), void *arg,
+			struct weft_error *err);
+/* The same by map system calls, in batches: only before attach or after detach. */
+int weft_map_walk(int map_fd, const struct weft_map_spec *spec, uint32_t n_cpus,
+		  int (*fn)(const void *key, const void *value, void *arg), void *arg,
+		  struct weft_error *err);
+
+/* ---- processes ---- */
+
+/* The target set in the kernel: raw tracepoints that keep TARGETS, control.live_targets and EXECGEN. */
+struct weft_procset;
+int weft_procset_attach(const struct weft_plan *plan, const struct weft_maps *maps, bool follow,
+			bool execgen, bool targets, struct weft_procset **out,
+			struct weft_error *err);
+void weft_procset_detach(struct weft_procset *p);
+/* Adds a process to TARGETS; only before programs are attached. */
+int weft_procset_add(const struct weft_maps *maps, int32_t tgid, struct weft_error *err);
+
+/* Process events through a dummy perf event per CPU: fork, exec, exit, mmap with build ID. */
+struct weft_procwatch;
+int weft_procwatch_create(bool mappings, struct weft_procwatch **out, struct weft_error *err);
+void weft_procwatch_destroy(struct weft_procwatch *w);
+int weft_procwatch_fd(const struct weft_procwatch *w); /* an epoll descriptor */
+/* Delivers what is there, in time order over all CPUs. *lost grows by the events lost. */
+int weft_procwatch_poll(struct weft_procwatch *w,
+			void (*fn)(const struct weft_process_event *, void *), void *arg,
+			uint64_t *lost);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The table of losses: every way in which a firing, a record or a value can fail to reach the
+ * reader. Tags are stable; docs/losses.md is generated from the table. */
+#ifndef WEFT_CORE_LOSS_H
+#define WEFT_CORE_LOSS_H
+
+#include <stddef.h>
+
+enum weft_loss {
+	WEFT_LOSS_RECORD_BUFFER_FULL,
+	WEFT_LOSS_AGGREGATION_FULL,  /* E2BIG: more rows than options.rows */
+	WEFT_LOSS_AGGREGATION_NOMEM, /* ENOMEM */
+	WEFT_LOSS_AGGREGATION_BUSY,  /* EBUSY, or a compare-and-exchange that lost every round */
+	WEFT_LOSS_STACKS_FULL, /* more distinct stacks than options.stacks, or no memory for one */
+	WEFT_LOSS_STACK_MISSING,   /* bpf_get_stack failed */
+	WEFT_LOSS_STACK_COLLISION, /* two stacks with one hash */
+	WEFT_LOSS_NESTED,          /* no scratch slot free: a firing inside a firing */
+	WEFT_LOSS_PROGRAM_BUSY,    /* the kernel skipped the program (recursion_misses) */
+	WEFT_LOSS_FAULT_ADDRESS,   /* kernel or user memory that cannot be read */
+	WEFT_LOSS_NOT_RESIDENT, /* user memory that is not in memory, where waiting is not allowed */
+	WEFT_LOSS_FAULT_DIVIDE,     /* division or remainder by zero */
+	WEFT_LOSS_FAULT_VALUE,      /* a value that the context does not have (a helper failed) */
+	WEFT_LOSS_STRING_TRUNCATED, /* longer than options.strsize */
+	WEFT_LOSS_PAIRING_DEPTH,    /* more nested frames than options.depth */
+	WEFT_LOSS_PAIRING_NO_ENTRY, /* a return whose entry was not seen */
+	WEFT_LOSS_PAIRING_FULL,     /* more threads than options.threads */
+	WEFT_LOSS_TARGETS_FULL, /* more target processes than the set holds: a child is not followed */
+	WEFT_LOSS_PROCESS_EVENTS_LOST,
+	WEFT_N_LOSSES
+};
+
+struct weft_loss_spec {
+	const char *tag;
+	const char *meaning; /* one sentence for the user */
+	const char *remedy;  /* what to do, or NULL */
+};
+extern const struct weft_loss_spec weft_losses[WEFT_N_LOSSES];
+
+#endif

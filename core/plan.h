@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The plan: what the compiler makes and the runtime carries out. It holds maps to create, programs
+ * to load, and the layouts by which the consumer reads what programs wrote. No file descriptor
+ * appears in it: programs name maps by index, so that everything before load runs without
+ * privileges.
+ *
+ * A plan grows: probes that are discovered while tracing may need further programs, which use the
+ * maps that exist (and add aggregations, should a clause be compiled for the first time).
+ *
+ * Memory that programs and consumer share
+ * ---------------------------------------
+ * STATE   an ARRAY of one element, BPF_F_MMAPABLE: struct weft_control at offset 0, then words that
+ * the compiler allots with weft_plan_state(): loss counters (u64, atomic add) and the slots of aggregations
+ * without keys: one slot per possible CPU, WEFT_SLOT_STRIDE bytes apart. Read and written by mmap:
+ * no map system call while programs are attached. RING    a BPF ring buffer of records: struct
+ * weft_record_header, then the schema's fields. SCRATCH a PERCPU_ARRAY of WEFT_SCRATCH_SLOTS slots:
+ * { u64 busy; u8 data[]; }. A program claims a slot by exchanging busy 0 -> 1, tries the next, and
+ * counts NESTED when none is free. STACKS  a HASH, not preallocated: u64 id -> struct
+ * weft_stack_row. id is a 64-bit hash of the frames and, for user stacks, of {tgid, exec
+ * generation}; id 0 stands for the empty stack. check is an independent hash; if it differs the
+ * firing is counted as STACK_COLLISION. EXECGEN an ARRAY of u64 of WEFT_EXECGEN_SLOTS elements,
+ * index tgid % slots: a counter that the process programs increase whenever a process of the slot
+ * execs or ends, so that stacks of different address spaces never share a row. TARGETS a HASH u32
+ * tgid -> u64 1: the processes of the target. FRAMES  a HASH u64 thread -> pairing stack (layout
+ * private to the compiler). PROBES  an ARRAY of u64, BPF_F_MMAPABLE, indexed by cookie: bit k is
+ * the truth of the k-th comparison of a probe field with a constant (probefunc == "read"). DISPATCH
+ * a HASH u64 -> u64 for WEFT_IDENTITY_FIELD: value -> cookie + 1. AGG     one map per aggregation
+ * with keys (or buckets).
+ *
+ * Aggregations
+ * ------------
+ * Every update is an atomic instruction. Kinds and what a slot or row holds (u64 words):
+ *   count     { n }                    sum      { s }           (two's complement, wrapping)
+ *   avg       { n, s }
+ *   min, max  { t, extreme }           max: t = x - INT64_MIN for x > INT64_MIN (so t >= 1),
+ * extreme = 1 for x == INT64_MIN; min: t = INT64_MAX - x, extreme = 1 for x == INT64_MAX. For
+ * uint64 values x is first mapped by x ^ 2^63. All zero: nothing. t only grows, by
+ * compare-and-exchange. quantize  { n } per bucket: the key ends with an i32 bucket (bucket_offset)
+ * and 4 bytes of zero. count, sum, avg, quantize live in a PERCPU_HASH (summed over CPUs by the
+ * consumer); min and max in a HASH. None is preallocated. Rows are never deleted while programs are
+ * attached: clear is the subtraction of a snapshot, and for min and max an atomic exchange with 0
+ * made by the iterator that reads them. Without keys (and not quantize): slots in STATE.
+ *
+ * Keys: fields in order, each at an offset aligned to its size (at most 8), gaps zeroed, total a
+ * multiple of 8. INT: its size. STRING: cap bytes, NUL-padded. STACK: u64 id. PROBE: u64 cookie. Record
+ * fields: the same, but STACK: u32 n, u32 tgid, then cap u64 frames (only n written); BYTES: u32 length,
+ * 4 bytes of zero, cap bytes.
+ */
+#ifndef WEFT_CORE_PLAN_H
+#define WEFT_CORE_PLAN_H
+
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lang/lang.h"
+#include "loss.h"
+
+#define WEFT_SLOT_STRIDE   64u
+#define WEFT_SCRATCH_SLOTS 4u
+#define WEFT_EXECGEN_SLOTS 16384u
+#define WEFT_STATE_SLACK   16384u /* bytes of STATE kept free for programs compiled while running */
+
+/* Offset 0 of STATE. Words that programs set and the consumer reads, never behind a full buffer. */
+struct weft_control {
+	uint64_t exit_requested; /* 1 once an exit action ran; later ones change nothing */
+	uint64_t exit_status;    /* 0..255, written before exit_requested */
+	uint64_t enabled;        /* programs return at once while 0; set by the runtime when all are
+				  * attached,        cleared before detaching */
+	uint64_t live_targets;   /* processes in TARGETS, kept by the process programs */
+	uint64_t sequence;       /* increased whenever a show, clear or exit action ran */
+	uint64_t reserved[3];
+};
+
+enum weft_map_role {
+	WEFT_MAP_STATE,
+	WEFT_MAP_RING,
+	WEFT_MAP_SCRATCH,
+	WEFT_MAP_STACKS,
+	WEFT_MAP_EXECGEN,
+	WEFT_MAP_TARGETS,
+	WEFT_MAP_FRAMES,
+	WEFT_MAP_PROBES,
+	WEFT_MAP_DISPATCH,
+	WEFT_MAP_AGG,
+};
+
+struct weft_map_spec {
+	enum weft_map_role role;
+	char name[16]; /* BPF_OBJ_NAME_LEN; "weft_" and a short word */
+	uint32_t type, key_size, value_size, max_entries, flags;
+	bool used;         /* maps of fixed roles are created only if something refers to them */
+	int32_t extern_fd; /* -1; else a provider's map (WEFT_IDENTITY_MAP): not created, not closed */
+};
+
+/* Indexes of the maps that every plan has; those of aggregations and the like follow. */
+enum {
+	WEFT_PLAN_STATE,
+	WEFT_PLAN_RING,
+	WEFT_PLAN_SCRATCH,
+	WEFT_PLAN_STACKS,
+	WEFT_PLAN_EXECGEN,
+	WEFT_PLAN_TARGETS,
+	WEFT_PLAN_FRAMES,
+	WEFT_PLAN_PROBES,
+	WEFT_PLAN_FIRST_FREE
+};
+
+/* A record in the ring buffer. time_ns is CLOCK_MONOTONIC, taken after the record was reserved;
+ * from that the consumer derives time order (consumer/ring.c). */
+struct weft_record_header {
+	uint64_t time_ns;
+	uint32_t schema; /* index into plan->schemas; WEFT_SCHEMA_WAKE: nothing but a reason to look at STATE */
+	uint32_t cpu;
+	uint64_t cookie; /* which probe */
+};
+#define WEFT_SCHEMA_WAKE 0xffffffffu
+
+/* Of a row of STACKS; frames are innermost first, exactly as bpf_get_stack gives them. */
+struct weft_stack_row {
+	uint64_t check;
+	uint64_t time_ns; /* when first seen: which address space of the process it belongs to */
+	uint32_t tgid; /* user stacks; 0 for kernel stacks. As the kernel counts: initial namespace */
+	uint32_t n_frames;
+	uint64_t frames[];
+};
+
+struct weft_field_layout {
+	const char *name;
+	struct weft_type type;
+	uint32_t offset; /* bytes from the start of the key, or of the record behind its header */
+	uint32_t size;
+};
+
+struct weft_schema {
+	const struct weft_typed_action *action; /* EMIT or PRINTF; format and field names */
+	uint32_t clause;
+	struct weft_field_layout *fields;
+	size_t n_fields;
+	uint32_t size; /* bytes behind the header */
+};
+
+struct weft_aggregation {
+	const char *name;
+	enum weft_action_kind kind; /* COUNT .. QUANTIZE */
+	const char *unit;           /* or NULL */
+	struct weft_pos pos;        /* of its first mention */
+	struct weft_field_layout *keys;
+	size_t n_keys;
+	uint32_t key_size;
+	int32_t bucket_offset; /* quantize: in the key; else -1 */
+	struct weft_type value_type;
+	uint32_t value_words;  /* u64 words of a row or slot */
+	int32_t map;           /* index into plan->maps; -1: slots in STATE */
+	uint32_t state_offset; /* map -1: of CPU 0's slot */
+};
+
+/* A place where something can be lost. The counter is the u64 at state_offset. */
+struct weft_loss_site {
+	enum weft_loss loss;
+	uint32_t clause;       /* index; UINT32_MAX: none */
+	struct weft_span span; /* the expression or action at fault; text NULL: none */
+	uint32_t state_offset;
+};
+
+/* A show or clear action: the consumer acts when the u64 at state_offset has changed. */
+struct weft_control_site {
+	const struct weft_typed_action *action;
+	uint32_t state_offset;
+};
+
+struct weft_program {
+	char name[16];
+	struct weft_load_class load;
+	struct bpf_insn
+		*insns; /* ld_imm64 with src_reg BPF_PSEUDO_MAP_FD or _VALUE: imm is a map index */
+	struct weft_span *spans; /* one per instruction; text NULL: none */
+	uint32_t *clause_of;     /* one per instruction: clause index, UINT32_MAX outside clauses */
+	uint32_t n_insns;
+	const char *listing; /* IR as text, for explain; may be NULL */
+};
+
+struct weft_plan {
+	struct weft_arena *arena;
+	const struct weft_set *set;
+	struct weft_map_spec *maps;
+	size_t n_maps, cap_maps;
+	struct weft_schema *schemas;
+	size_t n_schemas, cap_schemas;
+	struct weft_aggregation *aggregations;
+	size_t n_aggregations, cap_aggregations;
+	struct weft_loss_site *losses;
+	size_t n_losses, cap_losses;
+	struct weft_control_site *controls;
+	size_t n_controls, cap_controls;
+	uint32_t state_size; /* bytes allotted in STATE so far */
+	uint32_t state_capacity; /* 0 until STATE is created; then the most that state_size may become */
+	uint32_t n_comparisons; /* bits used in PROBES */
+	uint32_t n_cpus;        /* possible CPUs */
+	bool target_check; /* there is a target: programs of scope other than EXACT check TARGETS */
+	bool uses_ustack; /* some program interns or emits user stacks: EXECGEN and mappings matter */
+	uint64_t pidns_dev,
+		pidns_ino; /* the tracer's pid namespace where it is not the initial one; else 0 */
+	struct weft_task_offsets { /* bytes into kernel structs, for ppid; known is false until read from BTF */
+		bool known;
+		uint32_t tgid, pid, real_parent, signal, signal_live;
+	} task;
+};
+
+/* One firing group: the probes that one program serves. The clauses in file order. */
+struct weft_group {
+	const struct weft_probe_info *info; /* of all its probes (the core's copy); NULL: begin or end */
+	const struct weft_typed_clause *clauses;
+	size_t n_clauses;
+	bool pairing_entry; /* push a frame on entry, for the sake of a return clause elsewhere */
+	/* Cookies of the group's probes and their descriptions, for PROBES, DISPATCH and CONST. */
+	const struct weft_group_probe {
+		uint64_t cookie;
+		const struct weft_probe *probe; /* NULL: begin or end */
+	} * probes;
+	size_t n_probes;
+};
+
+struct weft_plan *weft_plan_create(const struct weft_set *set, uint32_t n_cpus,
+				   struct weft_error *err);
+void weft_plan_destroy(struct weft_plan *plan);
+
+/* Allots bytes of STATE. *offset is aligned to 8 (64 for sizes of 64 and up). STATE_FULL. */
+int weft_plan_state(struct weft_plan *plan, uint32_t size, uint32_t *offset, struct weft_error *err);
+int weft_plan_map(struct weft_plan *plan, const struct weft_map_spec *spec, uint32_t *index,
+		  struct weft_error *err);
+int weft_plan_loss(struct weft_plan *plan, enum weft_loss loss, uint32_t clause,
+		   struct weft_span span, uint32_t *state_offset, struct weft_error *err);
+
+/* Compiles one group into one program. On failure the plan may hold further (unused) sites but no
+ * program. Tags: AGGREGATION_CONFLICT (one name, two shapes; names the first place),
+ * CLAUSE_TOO_LARGE, KEY_TOO_LARGE, RECORD_TOO_LARGE, and NEEDS_BTF (-EAGAIN): fill in plan->task
+ * and call again. */
+int weft_compile_group(struct weft_plan *plan, const struct weft_group *group,
+		       struct weft_program *out, struct weft_error *err);
+
+/* The text of a program for `explain`: typed clause, IR and BPF side by side. */
+int weft_plan_explain(const struct weft_plan *plan, const struct weft_program *prog,
+		      struct weft_arena *arena, char **out);
+
+/* The truth of every probe-field comparison (bits of PROBES) for one probe. */
+uint64_t weft_plan_probe_bits(const struct weft_plan *plan, const struct weft_probe *probe);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Symbols. Kernel addresses resolve through kallsyms, user addresses through the mappings that
+ * their process had at the time and the symbol tables of the mapped files. Files are read when
+ * first needed and kept, by {device, inode}, for the session; processes are remembered after they
+ * end.
+ */
+#ifndef WEFT_SYMBOLS_H
+#define WEFT_SYMBOLS_H
+
+#include "../error.h"
+#include "../value.h"
+#include "weft/provider.h"
+
+struct weft_symbols;
+
+/* Nothing is read yet. NULL: out of memory. */
+struct weft_symbols *weft_symbols_create(void);
+void weft_symbols_destroy(struct weft_symbols *s);
+
+/* Resolve one address; unknown parts are NULL. Strings live as long as s. Never fails. `caller` is
+ * true for frames other than the innermost, whose address is a return address: the instruction
+ * before it is looked up (offset is still that of the address itself). */
+void weft_symbols_kernel(struct weft_symbols *s, uint64_t address, bool caller,
+			 struct weft_frame *out);
+void weft_symbols_user(struct weft_symbols *s, int32_t tgid, uint64_t time_ns, uint64_t address,
+		       bool caller, struct weft_frame *out);
+
+/* The history of processes. Events come from the process watcher, in time order. snapshot() reads
+ * /proc/PID/maps, as known at time_ns (CLOCK_MONOTONIC); returns 0 or -errno. */
+void weft_symbols_event(struct weft_symbols *s, const struct weft_process_event *event);
+int weft_symbols_snapshot(struct weft_symbols *s, int32_t tgid, uint64_t time_ns);
+bool weft_symbols_known(const struct weft_symbols *s, int32_t tgid);
+
+#endif

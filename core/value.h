@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What the consumer hands to sinks: typed values, rows, losses. Everything is borrowed during the call. */
+#ifndef WEFT_CORE_VALUE_H
+#define WEFT_CORE_VALUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lang/format.h"
+#include "lang/lang.h"
+
+/* One frame of a stack, symbolised. */
+struct weft_frame {
+	uint64_t address;
+	const char *symbol; /* NULL: unknown */
+	uint64_t offset;    /* from the symbol's start */
+	const char *module; /* path of the file, "vmlinux" or a kernel module; NULL: unknown */
+	bool user;
+};
+
+struct weft_value {
+	struct weft_type type;
+	union {
+		int64_t i;  /* INT, sign-extended if type.is_signed */
+		uint64_t u; /* INT, zero-extended otherwise */
+		struct {
+			const char *s; /* STRING (not NUL-terminated), BYTES, PROBE (its text) */
+			size_t n;
+		} text;
+		struct {
+			const struct weft_frame *frames; /* innermost first */
+			size_t n;
+		} stack;
+	};
+};
+
+struct weft_named_value {
+	const char *name;
+	struct weft_value value;
+};
+
+struct weft_record {
+	uint64_t time_ns;
+	uint32_t cpu;
+	const char *probe; /* "provider:module:function:name"; "begin", "end" */
+	const struct weft_named_value *fields;
+	size_t n_fields;
+	const struct weft_format *format; /* printf; NULL: emit */
+};
+
+struct weft_bucket {
+	int64_t from, to; /* from inclusive, to exclusive; as uint64 where is_unsigned */
+	uint64_t count;
+	bool is_unsigned;
+	bool to_is_max; /* the last bucket: `to` would be 2^63 (or 2^64) and is given as the type's maximum */
+};
+
+struct weft_row {
+	const struct weft_named_value *keys;
+	size_t n_keys;
+	uint64_t count;                    /* COUNT, AVG; QUANTIZE: all of its buckets */
+	struct weft_value value;           /* SUM, MIN, MAX (INT); AVG: the sum */
+	const struct weft_bucket *buckets; /* QUANTIZE: ascending, empty ones left out */
+	size_t n_buckets;
+};
+
+struct weft_table {
+	const char *name;
+	enum weft_action_kind kind;
+	const char *unit; /* or NULL */
+	const struct weft_row
+		*rows; /* sorted: by value, greatest first; ties by key, so that output is stable */
+	size_t n_rows;
+};
+
+struct weft_loss_report {
+	const char *tag;
+	const char *meaning;
+	uint64_t count;
+	const char *where; /* "set.yaml:12:9: arg0 / arg1" or a program's or provider's name; NULL */
+	const char *remedy; /* or NULL */
+};
+
+struct weft_end {
+	const char *reason; /* duration | target | exit | signal | interrupted by an error: "error" */
+	int status;
+};
+
+/* A way of writing results. Functions return 0 or -errno (EPIPE ends the run). */
+struct weft_sink {
+	int (*record)(void *self, const struct weft_record *r);
+	int (*table)(void *self, const struct weft_table *t);
+	int (*loss)(void *self, const struct weft_loss_report *l);
+	int (*end)(void *self, const struct weft_end *e);
+	int (*flush)(void *self);
+	void (*destroy)(void *self);
+	void *self;
+};
+
+#endif

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * weft/provider.h: the boundary between weft's core and a provider plugin.
+ *
+ * A provider knows one kind of probe: where such probes are, how the kernel is asked for the event,
+ * where the values lie when it fires. It knows nothing of clauses, of BPF code or of output. The
+ * core knows those and no kind of probe. Everything they say to each other is in this file, which
+ * needs no other header of weft's and no library.
+ *
+ * Rules that hold for every struct below:
+ *
+ *  - The first member is struct_size, the sizeof of the struct as its *writer* was compiled. The
+ *    reader reads a member only if struct_size covers it, and takes a missing member as zero.
+ *  - Structs are append-only: members are added at the end, never moved, resized or removed.
+ *  - Handles (struct weft_registry, weft_probe, weft_params, weft_error) are opaque; reach into
+ *    them with the functions of struct weft_host.
+ *  - Functions return 0 or a negative errno. Before returning an error they describe it with
+ *    host->fail(); an error without a description is reported as the plugin's defect.
+ *  - Every slot is called on one thread, one call at a time.
+ *  - A pointer handed to a function is valid until the function returns, unless said otherwise.
+ *
+ * plugins/ABI.md tells the same as a story, with the rule for versions.
+ */
+#ifndef WEFT_PROVIDER_H
+#define WEFT_PROVIDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A version is major << 16 | minor. A core loads plugins from WEFT_ABI_OLDEST to WEFT_ABI_CURRENT.
+ * Major 0 is the draft: it becomes 1.0 when the built-in providers have all been written on it. */
+#define WEFT_ABI(major, minor)  (((uint32_t)(major) << 16) | (uint32_t)(minor))
+#define WEFT_ABI_MAJOR(version) ((uint32_t)(version) >> 16)
+#define WEFT_ABI_MINOR(version) ((uint32_t)(version)&0xffffu)
+#define WEFT_ABI_CURRENT        WEFT_ABI(0, 1)
+#define WEFT_ABI_OLDEST         WEFT_ABI(0, 1)
+
+#define WEFT_EXPORT __attribute__((visibility("default")))
+
+/* The name of the one symbol that a plugin exports: WEFT_EXPORT const struct weft_provider
+ * weft_provider_plugin = { ... }. It is data, so that it can be judged before any code runs. */
+#define WEFT_PROVIDER_SYMBOL "weft_provider_plugin"
+
+struct weft_error;    /* where a failing call leaves its reasons; owned by the caller */
+struct weft_registry; /* the session's probes, seen as this provider: it adds only under its name */
+struct weft_probe;    /* one probe in the registry; the pointer lives as long as the registry */
+struct weft_params;   /* option values, checked against the provider's own table */
+struct weft_instance; /* the provider's own state; defined by the plugin */
+struct weft_attachment; /* what one attach() made; defined by the plugin */
+
+/* ---- probe descriptions ------------------------------------------------------------------ */
+
+/* A 4-tuple. In a description of a probe every field is its exact text, "" where the provider
+ * leaves it empty. Never NULL. */
+struct weft_probe_desc {
+	uint32_t struct_size;
+	uint32_t reserved;
+	const char *provider;
+	const char *module;
+	const char *function;
+	const char *name;
+};
+
+/* ---- options ------------------------------------------------------------------------------ */
+
+enum weft_option_type {
+	WEFT_OPTION_BOOL = 1, /* true | false */
+	WEFT_OPTION_INT = 2,  /* decimal, within min..max */
+	WEFT_OPTION_STRING = 3,
+	WEFT_OPTION_ENUM = 4,     /* one of choices */
+	WEFT_OPTION_DURATION = 5, /* 5us, 1ms, 2s ...; read as ns, within min..max */
+	WEFT_OPTION_SIZE = 6,     /* 4k, 1m ...; read as bytes, within min..max */
+};
+
+#define WEFT_OPTION_PER_SET   1u /* providers: {NAME: {option: value}} */
+#define WEFT_OPTION_PER_PROBE 2u /* with: {option: value} on a probe */
+
+/* One option. Strings are static: they live as long as the plugin is loaded. */
+struct weft_option_spec {
+	uint32_t struct_size;
+	uint32_t type;  /* enum weft_option_type */
+	uint32_t where; /* WEFT_OPTION_PER_SET | WEFT_OPTION_PER_PROBE */
+	uint32_t reserved;
+	const char *name;         /* [a-z][a-z0-9_]* */
+	const char *default_text; /* as a user would write it; NULL: none, the option is then unset */
+	const char *choices;      /* for ENUM: "exact|cheap"; else NULL */
+	const char *help;         /* one sentence */
+	int64_t min, max;         /* both 0: unbounded */
+};
+
+/* ---- values and where they lie ------------------------------------------------------------- */
+
+/* The memory that an address points into. */
+enum weft_space { WEFT_SPACE_KERNEL = 0, WEFT_SPACE_USER = 1 };
+
+enum weft_loc_opcode {
+	/* push one value */
+	WEFT_LOC_CONST = 1,    /* imm */
+	WEFT_LOC_CTX = 2,      /* size bytes (1, 2, 4, 8) of the program's context at offset imm */
+	WEFT_LOC_CTX_ADDR = 3, /* the address of the context plus imm (kernel memory) */
+	WEFT_LOC_REG = 4, /* register imm (DWARF number of the architecture) of the pt_regs that
+			   * the context is or begins with; size 1, 2, 4 or 8, from bit aux */
+	WEFT_LOC_TASK_REG = 5,  /* the same of the current task's saved user registers */
+	WEFT_LOC_COOKIE = 6,    /* the cookie that this probe was attached with */
+	WEFT_LOC_KERNEL_PC = 7, /* the interrupted program counter if in the kernel, else 0 */
+	WEFT_LOC_USER_PC = 8,   /* the interrupted program counter if in user space, else 0 */
+	WEFT_LOC_TIMER_COUNT =
+		9,            /* perf_event programs: the event's own counter (ns for cpu-clock) */
+	WEFT_LOC_RETVAL = 10, /* the architecture's return value register, size bytes */
+	WEFT_LOC_ARG = 11,    /* integer argument imm (0-based) by the architecture's C (for
+			       * TASK_REG-like contexts: system call) convention; see flags */
+	/* pop one, push one */
+	WEFT_LOC_LOAD = 20, /* read size bytes at the popped address (+ imm); kernel or, with
+			     * WEFT_LOC_USER, user memory. A failed read is a fault. */
+	WEFT_LOC_EXTEND =
+		21, /* keep the low size bytes, extended by zero or (WEFT_LOC_SIGNED) sign */
+	WEFT_LOC_NEG = 22,
+	WEFT_LOC_NOT = 23, /* bitwise */
+	/* pop two (a below b), push a OP b; 64-bit, wrapping */
+	WEFT_LOC_ADD = 30,
+	WEFT_LOC_SUB = 31,
+	WEFT_LOC_MUL = 32,
+	WEFT_LOC_DIV = 33, /* unsigned; by zero is a fault */
+	WEFT_LOC_MOD = 34, /* unsigned; by zero is a fault */
+	WEFT_LOC_AND = 35,
+	WEFT_LOC_OR = 36,
+	WEFT_LOC_XOR = 37,
+	WEFT_LOC_SHL = 38, /* the count is taken modulo 64 */
+	WEFT_LOC_SHR = 39, /* logical, or arithmetic with WEFT_LOC_SIGNED */
+	WEFT_LOC_EQ = 40, /* 1 or 0; the comparisons are unsigned, or signed with WEFT_LOC_SIGNED */
+	WEFT_LOC_NE = 41,
+	WEFT_LOC_LT = 42,
+	WEFT_LOC_LE = 43,
+	/* pop three (condition, a, b), push a if condition is not zero, else b */
+	WEFT_LOC_SELECT = 50,
+	/* stack shuffling */
+	WEFT_LOC_DUP = 60, /* push a copy of the top */
+	WEFT_LOC_SWAP = 61,
+	/* push two: address, then length in bytes */
+	WEFT_LOC_DATA_LOC = 70, /* a tracepoint's __data_loc field: the u32 at context offset imm */
+};
+
+#define WEFT_LOC_SIGNED 1u /* the value is sign-extended to 64 bits; without it, zero-extended */
+#define WEFT_LOC_USER \
+	2u /* LOAD: user memory. ARG: of the task's saved registers, as a system call's */
+
+#define WEFT_LOC_MAX_OPS   64u /* operations of one location */
+#define WEFT_LOC_MAX_DEPTH 8u  /* values on its stack at any time */
+
+/* One operation; this struct is frozen. */
+struct weft_loc_op {
+	uint16_t op;   /* enum weft_loc_opcode */
+	uint8_t size;  /* bytes, where the operation says so */
+	uint8_t flags; /* WEFT_LOC_SIGNED | WEFT_LOC_USER */
+	uint32_t aux;  /* REG: first bit (8 for %ah and its like); else 0 */
+	int64_t imm;
+};
+
+/* A location is a program for a small stack machine, checked by the core before use: it may not
+ * underflow, exceed the limits above or read outside the context. It ends with exactly one value on
+ * the stack; for WEFT_TYPE_BYTES with exactly two, address below length. */
+struct weft_location {
+	const struct weft_loc_op *ops;
+	uint32_t n_ops; /* 0: there is no such location */
+	uint32_t reserved;
+};
+
+enum weft_type_kind {
+	WEFT_TYPE_INT = 1,     /* size 1, 2, 4, 8 and WEFT_TYPE_SIGNED */
+	WEFT_TYPE_POINTER = 2, /* an address in .space */
+	WEFT_TYPE_STRING = 3,  /* the location yields the address of a NUL-terminated string in
+				* .space;  or address and length (DATA_LOC) */
+	WEFT_TYPE_BYTES = 4,   /* the location yields address and length */
+	WEFT_TYPE_BTF =
+		5, /* a kernel or provider BTF type: {btf_fd, btf_id}; pointers to structs too */
+};
+
+#define WEFT_TYPE_SIGNED 1u
+
+struct weft_arg_type {
+	uint32_t struct_size;
+	uint32_t kind;  /* enum weft_type_kind */
+	uint32_t size;  /* INT: bytes. STRING, BYTES: the most that is copied; 0: options.strsize */
+	uint32_t flags; /* WEFT_TYPE_SIGNED */
+	uint32_t space; /* enum weft_space */
+	uint32_t btf_id; /* BTF: type id */
+	int32_t btf_fd;  /* BTF: object; 0: vmlinux */
+	uint32_t reserved;
+	const char *text; /* the type as a person writes it ("struct file *"); NULL: derived */
+};
+
+/* One argument. args[i] is argN in clauses, and args.name where it has a name. */
+struct weft_arg {
+	uint32_t struct_size;
+	uint32_t reserved;
+	const char *name; /* an identifier, or NULL */
+	struct weft_arg_type type;
+	struct weft_location where; /* n_ops 0: cannot be read; unreadable says why */
+	const char *unreadable;     /* a sentence for the user, or NULL */
+};
+
+#define WEFT_MAX_ARGS 64u
+
+/* ---- what a program needs to know of a probe ----------------------------------------------- */
+
+#define WEFT_LOAD_SLEEPABLE     1u /* the program may be loaded sleepable (BPF_F_SLEEPABLE) */
+#define WEFT_LOAD_COOKIE        2u /* the context has an attach cookie */
+#define WEFT_LOAD_ONE_PER_PROBE 4u /* the kernel links such a program to one probe only */
+
+/* How the context pointer of the program is to be read. */
+enum weft_ctx_kind {
+	WEFT_CTX_NONE = 0,       /* nothing in it */
+	WEFT_CTX_REGS = 1,       /* struct pt_regs (kprobe, uprobe) */
+	WEFT_CTX_WORDS = 2,      /* an array of 64-bit words (raw tracepoint, fentry) */
+	WEFT_CTX_RECORD = 3,     /* a struct of fields (tracepoint) */
+	WEFT_CTX_PERF_EVENT = 4, /* struct bpf_perf_event_data: pt_regs, then period and address */
+};
+
+struct weft_load_class {
+	uint32_t struct_size;
+	uint32_t prog_type;            /* BPF_PROG_TYPE_* */
+	uint32_t expected_attach_type; /* BPF_*; 0 for none */
+	uint32_t flags;                /* WEFT_LOAD_* */
+	uint32_t attach_btf_id;        /* 0 for none */
+	int32_t attach_btf_fd;         /* BTF object of attach_btf_id; 0: vmlinux */
+	uint32_t ctx_kind;             /* enum weft_ctx_kind */
+	uint32_t ctx_size; /* bytes that may be read; 0: what the kind implies, for WORDS 0 */
+};
+
+enum weft_identity_kind {
+	WEFT_IDENTITY_CONST = 0,  /* the program is compiled for this one probe */
+	WEFT_IDENTITY_COOKIE = 1, /* the attach cookie */
+	WEFT_IDENTITY_FIELD = 2, /* key[0] yields a value; this probe is the one whose .value it is;
+				  * a firing whose value belongs to no enabled probe is none */
+	WEFT_IDENTITY_MAP = 3, /* keys yield the key of a BPF hash that the provider owns and whose
+				* value begins with the u64 cookie; no element: not a firing */
+};
+
+#define WEFT_IDENTITY_MAX_KEYS 4u
+
+struct weft_identity {
+	uint32_t struct_size;
+	uint32_t kind;   /* enum weft_identity_kind */
+	uint64_t value;  /* FIELD */
+	int32_t map_fd;  /* MAP: stays the provider's; valid until close() */
+	uint32_t n_keys; /* FIELD: 1; MAP: 1..WEFT_IDENTITY_MAX_KEYS */
+	uint32_t key_size[WEFT_IDENTITY_MAX_KEYS]; /* MAP: 4 or 8 bytes each, packed in order;
+						    * 4-byte keys must keep 8-byte ones aligned */
+	struct weft_location key[WEFT_IDENTITY_MAX_KEYS]; /* an absent location stands for the tgid */
+};
+
+/* Whom the event that attach() makes fires for. */
+enum weft_scope {
+	WEFT_SCOPE_NONE = 0,   /* everyone: the core checks its set of target processes */
+	WEFT_SCOPE_COARSE = 1, /* the targets and perhaps more: the core checks too */
+	WEFT_SCOPE_EXACT = 2,  /* only the targets, or the probe is not about processes (a timer) */
+};
+
+enum weft_pairing_role {
+	WEFT_PAIRING_NONE = 0,
+	WEFT_PAIRING_ENTRY = 1,
+	WEFT_PAIRING_RETURN = 2,
+};
+
+/* Entry and return of one activation. Frames are matched by frame identity, the stack pointer at
+ * the moment of the call; a constant where activations of a thread cannot nest (a system call). */
+struct weft_pairing {
+	uint32_t struct_size;
+	uint32_t role;                /* enum weft_pairing_role */
+	struct weft_probe_desc entry; /* RETURN: the probe that fires at its entry */
+	struct weft_location frame;
+};
+
+/* What probe_info() says. The core copies all of it before it calls the plugin again, so pointers
+ * may lead into storage that the next call of probe_info() reuses. */
+struct weft_probe_info {
+	uint32_t struct_size; /* set by the core: its own sizeof; the plugin writes no further */
+	uint32_t scope;       /* enum weft_scope */
+	struct weft_load_class load;
+	const struct weft_arg *args;
+	uint32_t n_args;
+	uint32_t arg_size;          /* sizeof(struct weft_arg) as the plugin saw it */
+	struct weft_location guard; /* yields 0: the firing is not this provider's and is ignored */
+	struct weft_identity identity;
+	struct weft_pairing pairing;
+	struct weft_arg_type retval_type; /* with RETVAL below; kind 0: no return value */
+	struct weft_location retval;
+	const char *prototype; /* for `list -v`, or NULL */
+};
+
+/* ---- attaching ----------------------------------------------------------------------------- */
+
+struct weft_attach_probe {
+	const struct weft_probe *probe;
+	uint64_t cookie;
+	const struct weft_params *with; /* the probe's own options; never NULL */
+};
+
+/* The target of the session: the processes it is about. */
+struct weft_target {
+	uint32_t struct_size;
+	uint32_t follow;     /* not 0: and all that they start */
+	const int32_t *pids; /* in the tracer's pid namespace; a -c command's among them */
+	uint32_t n_pids;     /* 0: the whole system */
+	uint32_t reserved;
+};
+
+struct weft_attach_request {
+	uint32_t struct_size;
+	int32_t prog_fd; /* stays the core's; dup it to use it after attach() */
+	const struct weft_attach_probe *probes; /* an array with stride probe_size */
+	uint32_t n_probes;
+	uint32_t probe_size;
+	int32_t *status; /* the plugin writes 0 or -errno for each probe; preset to 0 */
+	/* How complete the attachment is, for the report "attached on 7 of 8 CPUs": written by the
+	 * plugin where it has something to say, preset to 0 and NULL. unit is static text. */
+	uint32_t *done, *total;
+	const char **unit;
+};
+
+/* ---- what the core does for a provider ------------------------------------------------------ */
+
+enum weft_log_level {
+	WEFT_LOG_DEBUG = 0,
+	WEFT_LOG_INFO = 1,    /* shown with -v */
+	WEFT_LOG_WARNING = 2, /* always shown */
+};
+
+enum weft_process_event_kind {
+	WEFT_PROCESS_FORK = 1,
+	WEFT_PROCESS_EXEC = 2,
+	WEFT_PROCESS_EXIT = 3,
+	WEFT_PROCESS_MMAP = 4, /* an executable mapping of a file */
+};
+
+struct weft_process_event {
+	uint32_t struct_size;
+	uint32_t kind;                         /* enum weft_process_event_kind */
+	uint64_t time_ns;                      /* CLOCK_MONOTONIC */
+	int32_t pid;                           /* thread group id */
+	int32_t parent;                        /* FORK: thread group id of the parent */
+	uint64_t address, length, file_offset; /* MMAP: bytes */
+	uint64_t inode;                        /* MMAP */
+	uint32_t device_major, device_minor;   /* MMAP */
+	const char *text; /* EXEC: the new command name; MMAP: the path as the process sees it */
+	const uint8_t *build_id; /* MMAP; NULL where unknown */
+	uint32_t build_id_size;
+	uint32_t reserved;
+};
+
+struct weft_host {
+	uint32_t struct_size;
+	uint32_t abi_version;
+	void *core; /* the core's; not for plugins */
+
+	/* Errors. fail() records a reason with a stable tag (SHOUTING_SNAKE) and returns code, so
+	 * that `return host->fail(err, -EINVAL, "PROFILE_RATE_ZERO", "...", ...)` reads well.
+	 * context() adds what the caller was doing to the reason that a callee left. */
+	int (*fail)(struct weft_error *, int code, const char *tag, const char *format, ...)
+		__attribute__((format(printf, 4, 5)));
+	void (*context)(struct weft_error *, const char *format, ...)
+		__attribute__((format(printf, 2, 3)));
+	void (*log)(const struct weft_host *, enum weft_log_level, const char *format, ...)
+		__attribute__((format(printf, 3, 4)));
+
+	/* The registry. probe_add() copies the description's module, function and name; the
+	 * provider is the caller's own. data is the provider's to use. -EEXIST: already there (its
+	 * data stays); *out, where wanted, is set to the probe in both cases. */
+	int (*probe_add)(struct weft_registry *, const struct weft_probe_desc *, uint64_t data,
+			 const struct weft_probe **out, struct weft_error *);
+	const struct weft_probe *(*probe_find)(struct weft_registry *,
+					       const struct weft_probe_desc *);
+	void (*probe_retire)(struct weft_registry *, const struct weft_probe *);
+	uint64_t (*probe_data)(const struct weft_probe *);
+	/* Fills in borrowed strings that live as long as the registry. */
+	void (*probe_desc)(const struct weft_probe *, struct weft_probe_desc *out);
+
+	/* Options: the value given, else the default. The name must be in the provider's table.
+	 * *_is_set() tells whether there is either. Strings are borrowed and live as long as params. */
+	int (*param_is_set)(const struct weft_params *, const char *name);
+	int64_t (*param_int)(const struct weft_params *,
+			     const char *name); /* BOOL, INT, DURATION, SIZE */
+	const char *(*param_string)(const struct weft_params *, const char *name); /* STRING, ENUM */
+
+	/* The session's target; lives until close(). */
+	const struct weft_target *(*target)(const struct weft_host *);
+
+	/* Events that were lost: counted under tag, reported at the end, exit status 3. */
+	void (*loss)(const struct weft_host *, const char *tag, uint64_t count, const char *detail);
+
+	/* An empty program (`return 0`) of the class given, to try an attachment with. A file
+	 * descriptor that the caller closes, or -errno. */
+	int (*trial_program)(const struct weft_host *, const struct weft_load_class *,
+			     struct weft_error *);
+
+	/* Asks for process events from now until close(). Called between slots, on the same thread,
+	 * in time order; events lost are counted by the core under PROCESS_EVENTS_LOST. */
+	int (*watch_processes)(const struct weft_host *,
+			       void (*event)(struct weft_instance *,
+					     const struct weft_process_event *),
+			       struct weft_instance *, struct weft_error *);
+};
+
+/* ---- the provider --------------------------------------------------------------------------- */
+
+struct weft_provider {
+	/* These two are frozen for ever. */
+	uint32_t struct_size; /* sizeof(struct weft_provider) */
+	uint32_t abi_version; /* WEFT_ABI_CURRENT */
+
+	const char *name;    /* the first field of a probe description: [a-z][a-z0-9-]{0,31} */
+	const char *summary; /* one line */
+	const struct weft_option_spec *const *options; /* NULL-terminated; NULL: none */
+
+	/* Required. Once per session, before any other slot. Learns what this kernel can do by trying
+	 * and settles the mechanisms; must not fail for lack of privilege (check and list run without):
+	 * that is attach()'s to say. host lives until close(); params until close(). */
+	int (*open)(const struct weft_host *, const struct weft_params *,
+		    struct weft_instance **out, struct weft_error *);
+
+	/* Required. Last; after every attachment was detached. Must release everything. */
+	void (*close)(struct weft_instance *);
+
+	/* Optional. Registers the probes that exist of themselves. Creates nothing in the kernel.
+	 * Called at most once, only if a pattern needs it. */
+	int (*populate)(struct weft_instance *, struct weft_registry *, struct weft_error *);
+
+	/* Optional. Asked for a description without globs that nobody registered: registers it if
+	 * it makes sense, else fails with the reason. Creates nothing in the kernel. */
+	int (*provide)(struct weft_instance *, struct weft_registry *,
+		       const struct weft_probe_desc *, struct weft_error *);
+
+	/* Required. Says what a program for this probe needs. Creates nothing in the kernel. out is
+	 * zeroed but for out->struct_size. */
+	int (*probe_info)(struct weft_instance *, const struct weft_probe *,
+			  const struct weft_params *with, struct weft_probe_info *out,
+			  struct weft_error *);
+
+	/* Required. Creates the kernel's events and attaches the program to a batch of probes. All
+	 * that it made is owned by *out until detach(). Returns 0 if at least one probe was
+	 * attached, with request->status saying which; an error means that nothing stays behind. */
+	int (*attach)(struct weft_instance *, const struct weft_attach_request *,
+		      struct weft_attachment **out, struct weft_error *);
+
+	/* Required. Undoes one attach(); cannot fail. After it no program of that attachment starts. */
+	void (*detach)(struct weft_instance *, struct weft_attachment *);
+
+	/* Optional, both or neither. A descriptor that becomes readable when probes may have come
+	 * or gone; it stays the provider's. Or -errno if there is nothing to watch. */
+	int (*discover_fd)(struct weft_instance *);
+	/* Reads it without blocking; registers and retires probes; may extend its own attachments. */
+	int (*discover)(struct weft_instance *, struct weft_registry *, struct weft_error *);
+
+	/* Optional. One line for `trace-cli info`: the mechanism in use, and why not another.
+	 * Borrowed, valid until the next call. */
+	const char *(*describe)(struct weft_instance *);
+};
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
