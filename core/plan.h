@@ -179,6 +179,7 @@ struct weft_program {
 	struct weft_span *spans; /* one per instruction; text NULL: none */
 	uint32_t *clause_of;     /* one per instruction: clause index, UINT32_MAX outside clauses */
 	uint32_t n_insns;
+	int32_t dispatch_map; /* index of its WEFT_MAP_DISPATCH map; -1: none */
 	const char *listing; /* IR as text, for explain; may be NULL */
 };
 
@@ -209,7 +210,17 @@ struct weft_plan {
 	} task;
 };
 
-/* One firing group: the probes that one program serves. The clauses in file order. */
+/*
+ * One firing group: the probes that one program serves. The clauses in file order.
+ *
+ * What differs from probe to probe within a group is in probes[], not in info: identity_value (FIELD) and
+ * the entry that a return is paired with (info->identity.value and info->pairing.entry are not to be used).
+ * Cookies are chosen so that no table is needed for pairs: an entry probe has an even cookie 2k, its
+ * return probe 2k + 1; cookie >> 1 names the pair.
+ *
+ * DISPATCH maps are declared by the compiler and filled by the session before attaching: out->dispatch_map is
+ * the plan's map index (-1: none), the key is identity_value, the value is cookie + 1.
+ */
 struct weft_group {
 	const struct weft_probe_info *info; /* of all its probes (the core's copy); NULL: begin or end */
 	const struct weft_typed_clause *clauses;
@@ -219,6 +230,7 @@ struct weft_group {
 	const struct weft_group_probe {
 		uint64_t cookie;
 		const struct weft_probe *probe; /* NULL: begin or end */
+		uint64_t identity_value;        /* WEFT_IDENTITY_FIELD */
 	} * probes;
 	size_t n_probes;
 };
