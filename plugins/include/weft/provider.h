@@ -11,7 +11,9 @@
  *
  *  - The first member is struct_size, the sizeof of the struct as its *writer* was compiled. The
  *    reader reads a member only if struct_size covers it, and takes a missing member as zero.
- *  - Structs are append-only: members are added at the end, never moved, resized or removed.
+ *  - Structs are append-only: members are added at the end, never moved, resized or removed. A
+ * struct that lies inside another cannot grow there: it has reserved words at its end instead,
+ * which are zero until they are given a meaning, and its struct_size may be left zero.
  *  - Handles (struct weft_registry, weft_probe, weft_params, weft_error) are opaque; reach into
  *    them with the functions of struct weft_host.
  *  - Functions return 0 or a negative errno. Before returning an error they describe it with
@@ -54,8 +56,8 @@ struct weft_attachment; /* what one attach() made; defined by the plugin */
 
 /* ---- probe descriptions ------------------------------------------------------------------ */
 
-/* A 4-tuple. In a description of a probe every field is its exact text, "" where the provider
- * leaves it empty. Never NULL. */
+/* A 4-tuple; this struct is frozen. In a description of a probe every field is its exact text, ""
+ * where the provider leaves it empty. Never NULL. */
 struct weft_probe_desc {
 	uint32_t struct_size;
 	uint32_t reserved;
@@ -167,7 +169,7 @@ struct weft_location {
 	const struct weft_loc_op *ops;
 	uint32_t n_ops; /* 0: there is no such location */
 	uint32_t reserved;
-};
+}; /* frozen */
 
 enum weft_type_kind {
 	WEFT_TYPE_INT = 1,     /* size 1, 2, 4, 8 and WEFT_TYPE_SIGNED */
@@ -191,6 +193,7 @@ struct weft_arg_type {
 	int32_t btf_fd;  /* BTF: object; 0: vmlinux */
 	uint32_t reserved;
 	const char *text; /* the type as a person writes it ("struct file *"); NULL: derived */
+	uint64_t reserved_words[2];
 };
 
 /* One argument. args[i] is argN in clauses, and args.name where it has a name. */
@@ -229,6 +232,7 @@ struct weft_load_class {
 	int32_t attach_btf_fd;         /* BTF object of attach_btf_id; 0: vmlinux */
 	uint32_t ctx_kind;             /* enum weft_ctx_kind */
 	uint32_t ctx_size; /* bytes that may be read; 0: what the kind implies, for WORDS 0 */
+	uint64_t reserved_words[2];
 };
 
 enum weft_identity_kind {
@@ -251,6 +255,7 @@ struct weft_identity {
 	uint32_t key_size[WEFT_IDENTITY_MAX_KEYS]; /* MAP: 4 or 8 bytes each, packed in order;
 						    * 4-byte keys must keep 8-byte ones aligned */
 	struct weft_location key[WEFT_IDENTITY_MAX_KEYS]; /* an absent location stands for the tgid */
+	uint64_t reserved_words[2];
 };
 
 /* Whom the event that attach() makes fires for. */
@@ -273,6 +278,7 @@ struct weft_pairing {
 	uint32_t role;                /* enum weft_pairing_role */
 	struct weft_probe_desc entry; /* RETURN: the probe that fires at its entry */
 	struct weft_location frame;
+	uint64_t reserved_words[2];
 };
 
 /* What probe_info() says. The core copies all of it before it calls the plugin again, so pointers
