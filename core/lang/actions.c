@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The rows of actions.h. The texts here are what the schema and the reference page print. */
+#include "core/lang/actions.h"
+
+#include <string.h>
+
+/*
+ * Units are a closed list: a reader of the results scales what it knows ("1.5 ms", "4.0 KiB"), and
+ * a slip of the pen is an error instead of a label. Without a unit a value is a plain number.
+ */
+#define UNITS "ns|us|ms|s|bytes"
+
+#define INTO                                                                                      \
+	{                                                                                         \
+		"into", WEFT_SHAPE_NAME, true, NULL,                                              \
+			"The aggregation's name; clauses that say the same name add to the same " \
+			"table."                                                                  \
+	}
+#define BY                                                                                          \
+	{                                                                                           \
+		"by", WEFT_SHAPE_KEYS, false, NULL,                                                 \
+			"What to tell apart, a row for each combination: an expression, a list of " \
+			"them, or a map from name to expression. Without it there is one row."      \
+	}
+#define VALUE(text)                                        \
+	{                                                  \
+		"value", WEFT_SHAPE_EXPR, true, NULL, text \
+	}
+#define UNIT                                                                             \
+	{                                                                                \
+		"unit", WEFT_SHAPE_CHOICE, false, UNITS,                                 \
+			"What the value is measured in, for those who read the results." \
+	}
+
+static const struct weft_action_field count_fields[] = {INTO, BY};
+static const struct weft_action_field sum_fields[] = {INTO, BY, VALUE("The integer to add."), UNIT};
+static const struct weft_action_field avg_fields[] = {INTO, BY, VALUE("The integer to average."),
+						      UNIT};
+static const struct weft_action_field min_fields[] = {
+	INTO, BY, VALUE("The integer of which the least is kept."), UNIT};
+static const struct weft_action_field max_fields[] = {
+	INTO, BY, VALUE("The integer of which the greatest is kept."), UNIT};
+static const struct weft_action_field quantize_fields[] = {
+	INTO, BY, VALUE("The integer whose distribution is wanted."), UNIT};
+static const struct weft_action_field emit_fields[] = {
+	{"", WEFT_SHAPE_FIELDS, true, NULL,
+	 "The record's fields: a map from name to expression, or a list of expressions, which are then "
+	 "named by their own text."},
+};
+static const struct weft_action_field printf_fields[] = {
+	{"", WEFT_SHAPE_FORMAT, true, NULL,
+	 "A format as in C, or a list of a format and the expressions that it prints."},
+};
+static const struct weft_action_field show_fields[] = {
+	{"", WEFT_SHAPE_NAMES, false, NULL,
+	 "An aggregation or a list of them; nothing stands for all."},
+};
+static const struct weft_action_field clear_fields[] = {
+	{"", WEFT_SHAPE_NAMES, false, NULL,
+	 "An aggregation or a list of them; nothing stands for all."},
+};
+static const struct weft_action_field exit_fields[] = {
+	{"", WEFT_SHAPE_EXPR, false, NULL,
+	 "The status that the run ends with, 0 to 255; nothing stands for 0."},
+};
+
+#define FIELDS(f) .fields = f, .n_fields = sizeof(f) / sizeof(f[0])
+
+const struct weft_action_spec weft_actions[] = {
+	{
+		.name = "count",
+		.kind = WEFT_ACTION_COUNT,
+		.group = WEFT_GROUP_AGGREGATION,
+		FIELDS(count_fields),
+		.help = "Counts firings.",
+		.example = "count: {into: oncpu, by: {program: execname, stack: ustack}}",
+	},
+	{
+		.name = "sum",
+		.kind = WEFT_ACTION_SUM,
+		.group = WEFT_GROUP_AGGREGATION,
+		FIELDS(sum_fields),
+		.help = "Adds values up, in 64 bits; overflow wraps.",
+		.example = "sum: {into: written, by: execname, value: arg2, unit: bytes}",
+	},
+	{
+		.name = "avg",
+		.kind = WEFT_ACTION_AVG,
+		.group = WEFT_GROUP_AGGREGATION,
+		FIELDS(avg_fields),
+		.help = "Keeps the mean of the values, with their number and sum.",
+		.example = "avg: {into: latency, by: execname, value: elapsed, unit: ns}",
+	},
+	{
+		.name = "min",
+		.kind = WEFT_ACTION_MIN,
+		.group = WEFT_GROUP_AGGREGATION,
+		FIELDS(min_fields),
+		.help = "Keeps the least value.",
+		.example = "min: {into: fastest, by: execname, value: elapsed, unit: ns}",
+	},
+	{
+		.name = "max",
+		.kind = WEFT_ACTION_MAX,
+		.group = WEFT_GROUP_AGGREGATION,
+		FIELDS(max_fields),
+		.help = "Keeps the greatest value.",
+		.example = "max: {into: slowest, by: execname, value: elapsed, unit: ns}",
+	},
+	{
+		.name = "quantize",
+		.kind = WEFT_ACTION_QUANTIZE,
+		.group = WEFT_GROUP_AGGREGATION,
+		FIELDS(quantize_fields),
+		.help = "Counts values in buckets that double in width, a histogram by powers of "
+			"two.",
+		.example =
+			"quantize: {into: latency, by: {program: execname}, value: elapsed, unit: ns}",
+	},
+	{
+		.name = "emit",
+		.kind = WEFT_ACTION_EMIT,
+		.group = WEFT_GROUP_RECORD,
+		FIELDS(emit_fields),
+		.help = "Sends a record of named fields: a JSON object, or a line of text.",
+		.example = "emit: {program: execname, tid: tid, stack: ustack(16)}",
+	},
+	{
+		.name = "printf",
+		.kind = WEFT_ACTION_PRINTF,
+		.group = WEFT_GROUP_RECORD,
+		FIELDS(printf_fields),
+		.help = "Sends a line of text, formatted as C's printf does it.",
+		.example = "printf: [\"%s (%d) took %d us\", execname, pid, elapsed / 1us]",
+	},
+	{
+		.name = "show",
+		.kind = WEFT_ACTION_SHOW,
+		.group = WEFT_GROUP_CONTROL,
+		FIELDS(show_fields),
+		.help = "Prints aggregations now. At the end they are printed in any case.",
+		.example = "show: [latency, oncpu]",
+	},
+	{
+		.name = "clear",
+		.kind = WEFT_ACTION_CLEAR,
+		.group = WEFT_GROUP_CONTROL,
+		FIELDS(clear_fields),
+		.help = "Empties aggregations.",
+		.example = "clear: latency",
+	},
+	{
+		.name = "exit",
+		.kind = WEFT_ACTION_EXIT,
+		.group = WEFT_GROUP_CONTROL,
+		FIELDS(exit_fields),
+		.help = "Ends the run, results printed.",
+		.example = "exit: 0",
+	},
+};
+const size_t weft_n_actions = sizeof(weft_actions) / sizeof(weft_actions[0]);
+
+const struct weft_action_spec *weft_action_find(const char *name)
+{
+	for (size_t i = 0; i < weft_n_actions; i++)
+		if (strcmp(weft_actions[i].name, name) == 0)
+			return &weft_actions[i];
+	return NULL;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Types as people read them. */
+#include "core/lang/lang.h"
+
+#include <stdio.h>
+
+static const char *const kind_names[] = {
+	[WEFT_VALUE_STRING] = "string",
+	[WEFT_VALUE_BYTES] = "bytes",
+	[WEFT_VALUE_STACK] = "stack",
+	[WEFT_VALUE_PROBE] = "probe field",
+};
+
+const char *weft_type_name(const struct weft_type *t, char buf[32])
+{
+	if (t->kind != WEFT_VALUE_INT)
+		snprintf(buf, 32, "%s", kind_names[t->kind]);
+	else if (t->is_pointer)
+		snprintf(buf, 32, "address");
+	else
+		snprintf(buf, 32, "%sint%u", t->is_signed ? "" : "u", t->size * 8u);
+	return buf;
+}
