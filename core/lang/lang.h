@@ -47,20 +47,34 @@ const char *weft_type_name(const struct weft_type *t, char buf[32]);
 
 /* ---- the typed tree ---- */
 
+/*
+ * What the compiler may rely on; weft_lang_verify() checks it. "64-bit" is int64 or uint64; two types
+ * are the same if kind, size and sign are (is_pointer is for display alone, caps are given below).
+ *
+ *  - Constants are folded, and so is what they decide: no operator has only constant kids, no
+ *    condition of COND and no left side of LOGICAL is a constant. An INT's value is extended to 64
+ *    bits as its type says. Parameters are constants.
+ *  - Arithmetic happens in 64 bits: narrower operands stand under a CAST. A CAST never has the type
+ *    of its kid, and both are INT.
+ *  - A division's kid[1] is not the constant 0.
+ */
 enum weft_node_kind {
 	WEFT_NODE_INT,    /* value */
-	WEFT_NODE_STRING, /* string */
-	WEFT_NODE_VAR,    /* var: a row of the variable table */
+	WEFT_NODE_STRING, /* string; type.cap > length */
+	WEFT_NODE_VAR,    /* var: a row of the variable table, but for those that have kinds below
+			   * and errno, which becomes a tree over RETVAL */
 	WEFT_NODE_ARG,    /* index: an argument of the probe */
 	WEFT_NODE_RETVAL,
-	WEFT_NODE_ELAPSED, /* ns since the paired entry */
-	WEFT_NODE_UNARY,   /* op, kid[0] */
-	WEFT_NODE_BINARY,  /* op, kid[0], kid[1]; both kids INT of the same type, or both STRING or
-			    * PROBE  against STRING with == or != */
-	WEFT_NODE_LOGICAL, /* op && or ||: kid[1] is evaluated only if it decides */
-	WEFT_NODE_COND,    /* kid[0] ? kid[1] : kid[2]; the kids 1 and 2 have the node's type */
-	WEFT_NODE_CAST,    /* kid[0] to the node's type */
-	WEFT_NODE_STACK,   /* stack or ustack; type.space, type.cap */
+	WEFT_NODE_ELAPSED, /* ns since the paired entry; int64 */
+	WEFT_NODE_UNARY, /* NEG, NOT: kid[0] has the node's type, 64-bit. LOGNOT: kid[0] any INT */
+	WEFT_NODE_BINARY, /* op, kid[0], kid[1]; both kids INT of the same 64-bit type (the count of a
+			   * shift too), which is the node's or, of comparisons, gives int64; or both
+			   * STRING, or kid[0] PROBE and kid[1] a STRING constant, with == or != */
+	WEFT_NODE_LOGICAL, /* op && or ||: kid[1] is evaluated only if it decides; kids any INT */
+	WEFT_NODE_COND,  /* kid[0] ? kid[1] : kid[2]; kid[0] any INT. Of INT: the kids 1 and 2 have
+			  * the node's type. Of STRING: their caps are at most the node's */
+	WEFT_NODE_CAST,  /* kid[0] to the node's type: truncation or extension by kid[0]'s sign */
+	WEFT_NODE_STACK, /* stack or ustack; type.space, type.cap */
 };
 
 enum weft_op {
@@ -148,7 +162,8 @@ extern const size_t weft_n_vars;
 
 struct weft_typed_item {
 	const struct weft_item *item;
-	const char *name;       /* the field's or key's name: given, or the expression's text */
+	const char *name;       /* the field's or key's name: given, or the expression's text;
+				 * printf's arguments: the expression's text */
 	struct weft_node *node; /* NULL for names, choices and formats */
 };
 
@@ -156,9 +171,9 @@ struct weft_typed_action {
 	const struct weft_action *action;
 	/* The parts by meaning; unused ones are empty. */
 	const char *into;             /* aggregations */
-	struct weft_typed_item *keys; /* `by` */
+	struct weft_typed_item *keys; /* `by`: INT of any size, STRING, PROBE, STACK */
 	size_t n_keys;
-	struct weft_node *value;        /* aggregations; exit's status */
+	struct weft_node *value;        /* aggregations: 64-bit; exit's status: any INT */
 	const char *unit;               /* or NULL */
 	struct weft_typed_item *fields; /* emit's fields, printf's arguments */
 	size_t n_fields;
@@ -188,7 +203,8 @@ struct weft_lang_env {
  * Tags: EXPR_SYNTAX, EXPR_CHARACTER, EXPR_NUMBER_RANGE, EXPR_STRING_UNCLOSED, EXPR_ESCAPE,
  * EXPR_TYPE, EXPR_TOO_DEEP, EXPR_TOO_LONG, NAME_UNKNOWN, ARG_UNKNOWN, ARG_UNREADABLE, RETVAL_NONE,
  * ELAPSED_NONE, PARAM_UNKNOWN, FUNCTION_UNKNOWN, FUNCTION_ARGUMENTS, FORMAT_BAD, FORMAT_ARGUMENTS,
- * NAME_BAD, NAME_TWICE, DIVIDE_BY_ZERO (by a constant), STRING_TOO_LONG, VALUE_MISSING. */
+ * AGGREGATION_UNKNOWN, NAME_BAD, NAME_TWICE, DIVIDE_BY_ZERO (by a constant), STRING_TOO_LONG,
+ * VALUE_MISSING. */
 int weft_lang_clause(const struct weft_lang_env *env, const struct weft_clause *clause,
 		     struct weft_arena *arena, struct weft_typed_clause *out,
 		     struct weft_error *err);
@@ -197,8 +213,22 @@ int weft_lang_clause(const struct weft_lang_env *env, const struct weft_clause *
 int weft_lang_expr(const struct weft_lang_env *env, const struct weft_text *text,
 		   struct weft_arena *arena, struct weft_node **out, struct weft_error *err);
 
-/* Syntax only: what can be said of a clause without knowing its probe. */
+/* What can be said of a clause without knowing its probe: everything but what hangs on arguments,
+ * retval and elapsed. */
 int weft_lang_check_syntax(const struct weft_set *set, const struct weft_clause *clause,
 			   struct weft_error *err);
+
+/* ---- looking at trees ---- */
+
+/* A tree as one line: (+ (int64 pid) 1); types: with the type of each node, (+:int64 ...). NULL:
+ * out of memory. */
+char *weft_node_print(const struct weft_node *n, bool types, struct weft_arena *arena);
+
+/* Checks what the comment on the typed tree promises: NULL, or what is wrong. For tests. */
+const char *weft_lang_verify(const struct weft_node *n);
+const char *weft_lang_verify_clause(const struct weft_typed_clause *c);
+
+/* The reference page of the language (docs/reference/language.md), made from the tables. */
+char *weft_lang_reference(struct weft_arena *arena);
 
 #endif
