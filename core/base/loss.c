@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The table of losses. docs/losses.md is generated from it. */
+#include "core/loss.h"
+
+const struct weft_loss_spec weft_losses[WEFT_N_LOSSES] = {
+	[WEFT_LOSS_RECORD_BUFFER_FULL] =
+		{
+			"RECORD_BUFFER_FULL",
+			"A record was dropped: records came faster than they could be written out.",
+			"Raise options.buffer, record less, or narrow the predicate.",
+		},
+	[WEFT_LOSS_AGGREGATION_FULL] =
+		{
+			"AGGREGATION_FULL",
+			"A firing was not counted: its aggregation has no room for another row.",
+			"Raise options.rows, or aggregate by fewer or coarser keys.",
+		},
+	[WEFT_LOSS_AGGREGATION_NOMEM] =
+		{
+			"AGGREGATION_NOMEM",
+			"A firing was not counted: the kernel had no memory for another row of its "
+			"aggregation.",
+			"Free memory on this machine, or aggregate by fewer or coarser keys.",
+		},
+	[WEFT_LOSS_AGGREGATION_BUSY] =
+		{
+			"AGGREGATION_BUSY",
+			"A firing was not counted: its row was being changed on other CPUs all the time.",
+			"Add a key that sets CPUs apart, such as cpu.",
+		},
+	[WEFT_LOSS_STACKS_FULL] =
+		{
+			"STACKS_FULL",
+			"A stack was not remembered: there is no room, or no memory, for another "
+			"distinct one.",
+			"Raise options.stacks, or lower options.stackframes so that fewer differ.",
+		},
+	[WEFT_LOSS_STACK_MISSING] =
+		{
+			"STACK_MISSING",
+			"The kernel could not give the stack of a firing.",
+			NULL,
+		},
+	[WEFT_LOSS_STACK_COLLISION] =
+		{
+			"STACK_COLLISION",
+			"A stack was not remembered: another one has the same 64-bit hash.",
+			NULL,
+		},
+	[WEFT_LOSS_NESTED] =
+		{
+			"NESTED",
+			"A firing was dropped: it interrupted others on its CPU, which hold all of the "
+			"working memory.",
+			"Move probes that fire inside each other into probe sets of their own.",
+		},
+	[WEFT_LOSS_PROGRAM_BUSY] =
+		{
+			"PROGRAM_BUSY",
+			"The kernel skipped a firing: the probe's program was already running on that "
+			"CPU.",
+			"Narrow the probe to functions that its own tracing does not run.",
+		},
+	[WEFT_LOSS_FAULT_ADDRESS] =
+		{
+			"FAULT_ADDRESS",
+			"A clause ended early: it read memory that cannot be read.",
+			"Check the address that the expression reads, or guard it with `when`.",
+		},
+	[WEFT_LOSS_NOT_RESIDENT] =
+		{
+			"NOT_RESIDENT",
+			"A clause ended early: it read user memory that is not in memory now, where the "
+			"kernel may not wait for it.",
+			"Read the value at a later probe, once the program has touched it.",
+		},
+	[WEFT_LOSS_FAULT_DIVIDE] =
+		{
+			"FAULT_DIVIDE",
+			"A clause ended early: it divided by zero.",
+			"Guard the divisor with `when` or `? :`.",
+		},
+	[WEFT_LOSS_FAULT_VALUE] =
+		{
+			"FAULT_VALUE",
+			"A clause ended early: it used a value that this firing does not have.",
+			NULL,
+		},
+	[WEFT_LOSS_STRING_TRUNCATED] =
+		{
+			"STRING_TRUNCATED",
+			"A string was cut short.",
+			"Raise options.strsize.",
+		},
+	[WEFT_LOSS_PAIRING_DEPTH] =
+		{
+			"PAIRING_DEPTH",
+			"The entry of a call was not remembered: calls are nested too deep.",
+			"Raise options.depth.",
+		},
+	[WEFT_LOSS_PAIRING_NO_ENTRY] =
+		{
+			"PAIRING_NO_ENTRY",
+			"A return was dropped: its entry was not seen.",
+			"None is needed for calls that had begun before tracing did.",
+		},
+	[WEFT_LOSS_PAIRING_FULL] =
+		{
+			"PAIRING_FULL",
+			"The entry of a call was not remembered: too many threads are inside calls.",
+			"Raise options.threads.",
+		},
+	[WEFT_LOSS_TARGETS_FULL] =
+		{
+			"TARGETS_FULL",
+			"A child of the target is not traced: the set of target processes is full.",
+			"Target fewer processes, or trace without `follow`.",
+		},
+	[WEFT_LOSS_PROCESS_EVENTS_LOST] =
+		{
+			"PROCESS_EVENTS_LOST",
+			"A process was started, ended or mapped a file without our hearing of it: "
+			"symbols and targets may be incomplete.",
+			"Raise options.buffer, or trace while fewer processes start.",
+		},
+};
