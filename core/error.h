@@ -24,6 +24,7 @@ struct weft_error;
 struct weft_error *weft_error_create(void);
 void weft_error_destroy(struct weft_error *err);
 void weft_error_clear(struct weft_error *err);
+void weft_error_truncate(struct weft_error *err, size_t n); /* keeps the first n reports */
 
 /* Starts a new report and returns code (a negative errno). tag is static text, SHOUTING_SNAKE. */
 int weft_fail(struct weft_error *err, int code, const char *tag, const char *format, ...)

@@ -62,14 +62,18 @@ static void entry_finish(struct entry *e)
 	free(e->text);
 }
 
-void weft_error_clear(struct weft_error *err)
+void weft_error_truncate(struct weft_error *err, size_t n)
 {
 	if (!err)
 		return;
-	for (size_t i = 0; i < err->n; i++)
-		entry_finish(&err->entries[i]);
-	err->n = 0;
+	for (; err->n > n; err->n--)
+		entry_finish(&err->entries[err->n - 1]);
 	err->newest_dropped = false;
+}
+
+void weft_error_clear(struct weft_error *err)
+{
+	weft_error_truncate(err, 0);
 }
 
 void weft_error_destroy(struct weft_error *err)
