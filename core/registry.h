@@ -34,8 +34,8 @@ struct weft_pattern {
 
 /* provider:module:function:name. The provider ends at the first colon, the module at the second,
  * the name starts after the last; between lies the function (C++ names contain "::"). Fewer than
- * three colons is PATTERN_FIELDS. Also: PATTERN_EMPTY, PATTERN_BRACKET (unclosed), PATTERN_ESCAPE
- * (trailing backslash), PATTERN_TOO_LONG (over 4,096 bytes). */
+ * three colons is PATTERN_FIELDS. An escaped colon does not split. Also: PATTERN_EMPTY, PATTERN_BRACKET
+ * (unclosed), PATTERN_ESCAPE (trailing backslash), PATTERN_TOO_LONG (over 4,096 bytes). */
 int weft_pattern_parse(const char *text, struct weft_pattern *out, struct weft_error *err);
 int weft_pattern_from_fields(const char *const field[WEFT_N_FIELDS], struct weft_pattern *out,
 			     struct weft_error *err);
@@ -46,7 +46,8 @@ void weft_pattern_finish(struct weft_pattern *p);
 bool weft_pattern_is_literal(const struct weft_pattern *p);
 int weft_pattern_literal(const struct weft_pattern *p, struct weft_probe_desc *out, char **storage);
 
-bool weft_glob_match(const char *pattern, const char *text); /* linear-time backtracking on '*' */
+/* Whole texts, bytes. At most the product of the lengths in steps. */
+bool weft_glob_match(const char *pattern, const char *text);
 bool weft_glob_has_magic(const char *pattern);
 
 /* The nearest of candidates to `word` by edit distance (transpositions count one), or NULL if none
@@ -68,6 +69,7 @@ struct weft_registry *weft_registry_of(struct weft_registry_core *r, const char 
  * over 4,096 bytes. */
 int weft_registry_add(struct weft_registry *h, const struct weft_probe_desc *d, uint64_t data,
 		      const struct weft_probe **out, struct weft_error *err);
+/* NULL: not there, or retired. */
 const struct weft_probe *weft_registry_find(struct weft_registry *h,
 					    const struct weft_probe_desc *d);
 void weft_registry_retire(struct weft_registry *h, const struct weft_probe *p);
@@ -85,9 +87,17 @@ const struct weft_probe *weft_registry_at(const struct weft_registry_core *r, si
 void weft_registry_memory(const struct weft_registry_core *r, size_t *strings, size_t *rest);
 
 /* Calls fn for every live probe from index `from` on that matches, in order of addition. A non-zero
- * result of fn ends the walk and is returned. */
+ * result of fn ends the walk and is returned. fn may add and retire probes; what it adds is not
+ * walked. */
 int weft_registry_match(const struct weft_registry_core *r, const struct weft_pattern *p,
 			size_t from, int (*fn)(const struct weft_probe *, void *), void *arg);
+
+/* The next of the probes that came alive again since they were asked for last, or NULL: their
+ * indexes are older than any `from`, so a match of what is new does not see them. */
+const struct weft_probe *weft_registry_next_revived(struct weft_registry_core *r);
+
+/* Whether one probe, retired or not, matches. For many, weft_registry_match() is the faster. */
+bool weft_probe_matches(const struct weft_probe *probe, const struct weft_pattern *p);
 
 /* Explains why a pattern matches nothing: which field failed first (all before it match something)
  * and the nearest right name. Tags PROBE_NO_PROVIDER, PROBE_NO_MODULE, PROBE_NO_FUNCTION,
