@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* bpf(2) by hand: the few commands needed are younger than some libbpf, and a plugin that links
+ * nothing loads fastest. */
+#include <errno.h>
+#include <linux/bpf.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "support/bpf.h"
+
+static int sys_bpf(enum bpf_cmd cmd, void *attr, uint32_t size)
+{
+	long ret = syscall(SYS_bpf, cmd, attr, size);
+
+	return ret < 0 ? -errno : (int)ret;
+}
+
+static uint64_t address(const void *p)
+{
+	return (uint64_t)(uintptr_t)p;
+}
+
+int support_perf_open(struct perf_event_attr *attr, int32_t pid, int cpu)
+{
+	attr->size = sizeof(*attr);
+	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : (int)fd;
+}
+
+int support_perf_enable(int event_fd)
+{
+	return ioctl(event_fd, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
+}
+
+int support_perf_disable(int event_fd)
+{
+	return ioctl(event_fd, PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
+}
+
+int support_perf_attach(int event_fd, int prog_fd, uint64_t cookie, bool need_cookie, int *hold)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.link_create.prog_fd = (uint32_t)prog_fd;
+	attr.link_create.target_fd = (uint32_t)event_fd;
+	attr.link_create.attach_type = BPF_PERF_EVENT;
+	attr.link_create.perf_event.bpf_cookie = cookie;
+	int link = sys_bpf(BPF_LINK_CREATE, &attr, sizeof(attr));
+	if (link >= 0) {
+		*hold = link;
+		return 0;
+	}
+	/* A kernel that does not know the attach type or the cookie says EINVAL; so does one that
+	 * finds fault with the program, which the older way then says again. */
+	if (link != -EINVAL)
+		return link;
+	if (need_cookie)
+		return -EOPNOTSUPP;
+	if (ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, prog_fd))
+		return -errno;
+	*hold = event_fd;
+	return 0;
+}
+
+int support_raw_tracepoint_open(const char *name, int prog_fd)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.raw_tracepoint.name = address(name);
+	attr.raw_tracepoint.prog_fd = (uint32_t)prog_fd;
+	return sys_bpf(BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr));
+}
+
+int support_uprobe_multi_link(int prog_fd, const struct support_uprobe_multi *what)
+{
+	/* link_create of union bpf_attr as of 6.6; the headers this is built with end before it. */
+	struct {
+		uint32_t prog_fd, target_fd, attach_type, flags;
+		uint64_t path, offsets, ref_ctr_offsets, cookies;
+		uint32_t count, multi_flags, pid, pad;
+	} attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.prog_fd = (uint32_t)prog_fd;
+	attr.attach_type = SUPPORT_BPF_TRACE_UPROBE_MULTI;
+	attr.path = address(what->path);
+	attr.offsets = address(what->offsets);
+	attr.ref_ctr_offsets = address(what->ref_ctr_offsets);
+	attr.cookies = address(what->cookies);
+	attr.count = what->count;
+	attr.multi_flags = what->flags;
+	attr.pid = (uint32_t)what->pid;
+	return sys_bpf(BPF_LINK_CREATE, &attr, sizeof(attr));
+}
+
+int support_hash_create(const char *name, uint32_t key_size, uint32_t value_size,
+			uint32_t max_entries)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_type = BPF_MAP_TYPE_HASH;
+	attr.key_size = key_size;
+	attr.value_size = value_size;
+	attr.max_entries = max_entries;
+	attr.map_flags = BPF_F_NO_PREALLOC;
+	strncpy(attr.map_name, name, sizeof(attr.map_name) - 1);
+	return sys_bpf(BPF_MAP_CREATE, &attr, sizeof(attr));
+}
+
+int support_map_update(int map_fd, const void *key, const void *value)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = (uint32_t)map_fd;
+	attr.key = address(key);
+	attr.value = address(value);
+	return sys_bpf(BPF_MAP_UPDATE_ELEM, &attr, sizeof(attr));
+}
+
+int support_map_delete(int map_fd, const void *key)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = (uint32_t)map_fd;
+	attr.key = address(key);
+	return sys_bpf(BPF_MAP_DELETE_ELEM, &attr, sizeof(attr));
+}

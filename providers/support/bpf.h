@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The calls of bpf(2) and perf_event_open(2) that providers attach with. Descriptors are returned
+ * close-on-exec; failures as -errno, read at the failing call.
+ */
+#ifndef WEFT_SUPPORT_BPF_H
+#define WEFT_SUPPORT_BPF_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Opens an event on one process (pid -1: any) and one CPU (-1: any). */
+int support_perf_open(struct perf_event_attr *attr, int32_t pid, int cpu);
+int support_perf_enable(int event_fd);
+int support_perf_disable(int event_fd);
+
+/*
+ * Attaches a program to a perf event, with a cookie. On success *hold is the descriptor that keeps
+ * the attachment alive: a BPF link, which also keeps the event, so that event_fd may be closed; or,
+ * on a kernel without such links (before 5.15), event_fd itself, which is then not to be closed.
+ * Such a kernel has no cookies: if need_cookie it is not asked, and the error is -EOPNOTSUPP.
+ */
+int support_perf_attach(int event_fd, int prog_fd, uint64_t cookie, bool need_cookie, int *hold);
+
+/* A raw tracepoint by its name (without a category). There is no cookie. */
+int support_raw_tracepoint_open(const char *name, int prog_fd);
+
+/* A link on many places of one file (6.6). The program must have been loaded with the expected
+ * attach type SUPPORT_BPF_TRACE_UPROBE_MULTI, which older kernels accept: only this call tells
+ * whether the kernel can. */
+#define SUPPORT_BPF_TRACE_UPROBE_MULTI 48u
+#define SUPPORT_UPROBE_MULTI_RETURN    1u
+struct support_uprobe_multi {
+	const char *path;
+	const uint64_t *offsets;         /* in the file */
+	const uint64_t *ref_ctr_offsets; /* in the file, of USDT semaphores; or NULL */
+	const uint64_t *cookies;
+	uint32_t count;
+	uint32_t flags; /* SUPPORT_UPROBE_MULTI_RETURN */
+	int32_t pid;    /* 0: all; right since 6.10 */
+};
+int support_uprobe_multi_link(int prog_fd, const struct support_uprobe_multi *what);
+
+/* A hash in the kernel, for WEFT_IDENTITY_MAP, and its elements. */
+int support_hash_create(const char *name, uint32_t key_size, uint32_t value_size,
+			uint32_t max_entries);
+int support_map_update(int map_fd, const void *key, const void *value);
+int support_map_delete(int map_fd, const void *key);
+
+#endif
