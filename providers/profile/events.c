@@ -330,9 +330,7 @@ int weft_profile_attach(struct weft_instance *in, const struct weft_attach_reque
 	for (uint32_t i = 0; i < at->n_probes; i++) {
 		const struct weft_profile_attached *p = &at->probes[i];
 		bool fires = has_event(at, i, -1);
-		request->status[i] = fires                    ? 0
-				     : at->probes[i].too_fast ? -EINVAL
-							      : at->probes[i].error;
+		request->status[i] = fires ? 0 : p->too_fast ? -EINVAL : p->error;
 		live += fires;
 	}
 	if (!live) {
