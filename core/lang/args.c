@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What a probe gives: arguments, the value returned, the time since the entry. */
+#include "core/lang/sema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *probe_text(const struct weft_sema *s)
+{
+	return s->env->probe ? s->env->probe : "the probe";
+}
+
+size_t weft_n_args(const struct weft_lang_env *env)
+{
+	if (!env->info || !env->info->args)
+		return 0;
+	return env->info->n_args < WEFT_MAX_ARGS ? env->info->n_args : WEFT_MAX_ARGS;
+}
+
+void weft_arg_get(const struct weft_lang_env *env, size_t i, struct weft_arg *out)
+{
+	size_t stride = env->info->arg_size ? env->info->arg_size : sizeof(*out);
+
+	memset(out, 0, sizeof(*out));
+	memcpy(out, (const char *)env->info->args + i * stride,
+	       stride < sizeof(*out) ? stride : sizeof(*out));
+}
+
+/* ---- from the provider's types to the language's ---- */
+
+static bool is_int_size(uint32_t size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+static bool from_int(const struct weft_sema *s, const struct weft_arg_type *t, struct weft_type *out)
+{
+	(void)s;
+	out->kind = WEFT_VALUE_INT;
+	out->size = (uint8_t)t->size;
+	out->is_signed = t->flags & WEFT_TYPE_SIGNED;
+	return is_int_size(t->size);
+}
+
+static bool from_pointer(const struct weft_sema *s, const struct weft_arg_type *t,
+			 struct weft_type *out)
+{
+	(void)s;
+	out->kind = WEFT_VALUE_INT;
+	out->size = 8;
+	out->is_pointer = true;
+	out->space = (uint8_t)t->space;
+	return true;
+}
+
+static bool from_text(const struct weft_sema *s, const struct weft_arg_type *t,
+		      struct weft_type *out)
+{
+	uint32_t most = weft_env_strsize(s->env);
+
+	out->kind = t->kind == WEFT_TYPE_STRING ? WEFT_VALUE_STRING : WEFT_VALUE_BYTES;
+	out->space = (uint8_t)t->space;
+	out->cap = t->size && t->size < most ? t->size : most;
+	return true;
+}
+
+/* Without reading BTF all that can be told is whether it is an address: by its size, or its text. */
+static bool from_btf(const struct weft_sema *s, const struct weft_arg_type *t, struct weft_type *out)
+{
+	size_t n = t->text ? strlen(t->text) : 0;
+
+	if (t->size != 8 && (t->size || !n || t->text[n - 1] != '*'))
+		return false;
+	return from_pointer(s, t, out);
+}
+
+static bool (*const from[])(const struct weft_sema *, const struct weft_arg_type *,
+			    struct weft_type *) = {
+	[WEFT_TYPE_INT] = from_int,     [WEFT_TYPE_POINTER] = from_pointer,
+	[WEFT_TYPE_STRING] = from_text, [WEFT_TYPE_BYTES] = from_text,
+	[WEFT_TYPE_BTF] = from_btf,
+};
+
+static bool type_of(const struct weft_sema *s, const struct weft_arg_type *t, struct weft_type *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (t->kind >= sizeof(from) / sizeof(from[0]) || !from[t->kind])
+		return false;
+	return from[t->kind](s, t, out);
+}
+
+/* ---- arguments ---- */
+
+static struct weft_node *unreadable(struct weft_sema *s, const struct weft_ast *a, const char *why,
+				    const struct weft_arg_type *t)
+{
+	if (why)
+		return weft_sema_fail(s, a->start, "ARG_UNREADABLE",
+				      "`%s` of %s cannot be read: %s", a->s, probe_text(s), why);
+	return weft_sema_fail(s, a->start, "ARG_UNREADABLE",
+			      "`%s` of %s cannot be read: values of its type (%s) are not understood",
+			      a->s, probe_text(s), t->text ? t->text : "unnamed");
+}
+
+struct weft_node *weft_resolve_arg(struct weft_sema *s, uint32_t index, const struct weft_ast *a)
+{
+	size_t n_args = weft_n_args(s->env);
+	struct weft_type type;
+	struct weft_arg arg;
+	struct weft_node *n;
+
+	if (s->unknown_probe)
+		return NULL;
+	if (!s->env->info)
+		return weft_sema_fail(s, a->start, "ARG_UNKNOWN",
+				      "`%s` belongs to a probe, and `begin` and `end` are none",
+				      a->s);
+	if (index >= n_args)
+		return weft_sema_fail(s, a->start, "ARG_UNKNOWN",
+				      n_args ? "there is no `%s`: %s has %zu argument%s, from arg0"
+					     : "there is no `%s`: %s has no arguments",
+				      a->s, probe_text(s), n_args, n_args == 1 ? "" : "s");
+	weft_arg_get(s->env, index, &arg);
+	if (!arg.where.n_ops)
+		return unreadable(s, a, arg.unreadable ? arg.unreadable : "its place is not known",
+				  &arg.type);
+	if (!type_of(s, &arg.type, &type))
+		return unreadable(s, a, NULL, &arg.type);
+	n = weft_node_new(s, WEFT_NODE_ARG, type, a);
+	if (n)
+		n->index = index;
+	return n;
+}
+
+static struct weft_node *unknown_arg(struct weft_sema *s, const struct weft_ast *a)
+{
+	const char *names[WEFT_MAX_ARGS], *near;
+	struct weft_arg arg;
+	size_t n = 0;
+
+	if (!s->env->info)
+		return weft_sema_fail(s, a->start, "ARG_UNKNOWN",
+				      "`args.%s` belongs to a probe, and `begin` and `end` are none",
+				      a->s);
+	for (size_t i = 0; i < weft_n_args(s->env); i++) {
+		weft_arg_get(s->env, i, &arg);
+		if (arg.name)
+			names[n++] = arg.name;
+	}
+	weft_sema_fail(s, a->start, "ARG_UNKNOWN", "there is no argument `%s`: %s has %s", a->s,
+		       probe_text(s),
+		       n                     ? "others"
+		       : weft_n_args(s->env) ? "none with a name (arg0 is the first)"
+					     : "none");
+	near = n ? weft_nearest(a->s, names, n) : NULL;
+	if (near)
+		near = weft_arena_printf(s->src.arena, "args.%s", near);
+	if (near)
+		weft_error_suggest(s->src.err, near);
+	return NULL;
+}
+
+struct weft_node *weft_resolve_member(struct weft_sema *s, const struct weft_ast *a)
+{
+	const struct weft_ast *of = a->kid[0];
+	struct weft_node *n;
+	struct weft_arg arg;
+	char name[32];
+
+	if (of->kind == WEFT_AST_NAME && strcmp(of->s, "args") == 0) {
+		if (s->unknown_probe)
+			return NULL;
+		for (uint32_t i = 0; i < weft_n_args(s->env); i++) {
+			weft_arg_get(s->env, i, &arg);
+			if (arg.name && strcmp(arg.name, a->s) == 0)
+				return weft_resolve_arg(s, i, a);
+		}
+		return unknown_arg(s, a);
+	}
+	n = weft_type_ast(s, of);
+	if (!n)
+		return NULL;
+	return weft_sema_fail(s, a->start, "EXPR_TYPE", "a value of type %s has no member `%s`",
+			      weft_type_name(&n->type, name), a->s);
+}
+
+/* ---- returns ---- */
+
+struct weft_node *weft_resolve_retval(struct weft_sema *s, const struct weft_ast *a)
+{
+	const struct weft_probe_info *info = s->env->info;
+	struct weft_type type;
+
+	if (s->unknown_probe)
+		return NULL;
+	if (!info || !info->retval_type.kind || !info->retval.n_ops)
+		return weft_sema_fail(
+			s, a->start, "RETVAL_NONE",
+			"`%s` needs a value returned, and %s has none; probes that fire on "
+			"a return have one",
+			a->s, info ? probe_text(s) : "`begin` or `end`");
+	if (!type_of(s, &info->retval_type, &type))
+		return unreadable(s, a, NULL, &info->retval_type);
+	return weft_node_new(s, WEFT_NODE_RETVAL, type, a);
+}
+
+/*
+ * The kernel's convention: a value from -4095 to -1 is the negative of an error (MAX_ERRNO,
+ * include/linux/err.h), be its type a number or an address.
+ */
+struct weft_node *weft_resolve_errno(struct weft_sema *s, const struct weft_ast *a)
+{
+	struct weft_node *r[3], *range, *n;
+	char name[32];
+
+	for (int i = 0; i < 3; i++) {
+		r[i] = weft_resolve_retval(s, a);
+		if (!r[i])
+			return NULL;
+		if (r[i]->type.kind != WEFT_VALUE_INT)
+			return weft_sema_fail(
+				s, a->start, "EXPR_TYPE",
+				"`errno` needs an integer returned, and %s returns a %s",
+				probe_text(s), weft_type_name(&r[i]->type, name));
+		r[i] = weft_node_convert(s, r[i], 8, true);
+	}
+	range = weft_node_logical(
+		s, WEFT_OP_LOGAND,
+		weft_node_binary(s, WEFT_OP_LT, r[0], weft_node_int(s, 0, false, a), a),
+		weft_node_binary(s, WEFT_OP_GE, r[1], weft_node_int(s, -4095, false, a), a), a);
+	n = weft_node_cond(s, range, weft_node_unary(s, WEFT_OP_NEG, r[2], a),
+			   weft_node_int(s, 0, false, a), a);
+	return weft_node_convert(s, n, 4, true);
+}
+
+struct weft_node *weft_resolve_elapsed(struct weft_sema *s, const struct weft_ast *a)
+{
+	const struct weft_probe_info *info = s->env->info;
+	struct weft_type t = {.kind = WEFT_VALUE_INT, .size = 8, .is_signed = true};
+
+	if (s->unknown_probe)
+		return NULL;
+	if (!info || info->pairing.role != WEFT_PAIRING_RETURN)
+		return weft_sema_fail(
+			s, a->start, "ELAPSED_NONE",
+			"`elapsed` is the time since the entry that a return belongs to, "
+			"and %s is not paired with an entry: use it in a clause of the "
+			"return probe",
+			info ? probe_text(s) : "`begin` or `end`");
+	return weft_node_new(s, WEFT_NODE_ELAPSED, t, a);
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * From tokens to the untyped tree, by precedence climbing over the operator table.
+ *
+ * Two bounds keep every recursion finite, here and in what follows: `nesting` counts open
+ * parentheses, prefix operators and the like while parsing; the depth of the tree counts also long
+ * chains of operators, which are parsed by a loop but make a tree that leans to the left.
+ */
+#include "core/lang/ast.h"
+#include "core/lang/ops.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct parser {
+	struct weft_lexer lx;
+	struct weft_token tok; /* the next, not yet taken */
+	uint32_t end;          /* of the last token taken */
+	uint32_t nesting;
+	uint32_t open; /* parentheses */
+};
+
+static int parse_cond(struct parser *p, struct weft_ast **out);
+
+static const struct {
+	const char *name;
+	struct weft_type type;
+} casts[] = {
+	{"int8", {.kind = WEFT_VALUE_INT, .size = 1, .is_signed = true}},
+	{"int16", {.kind = WEFT_VALUE_INT, .size = 2, .is_signed = true}},
+	{"int32", {.kind = WEFT_VALUE_INT, .size = 4, .is_signed = true}},
+	{"int64", {.kind = WEFT_VALUE_INT, .size = 8, .is_signed = true}},
+	{"uint8", {.kind = WEFT_VALUE_INT, .size = 1}},
+	{"uint16", {.kind = WEFT_VALUE_INT, .size = 2}},
+	{"uint32", {.kind = WEFT_VALUE_INT, .size = 4}},
+	{"uint64", {.kind = WEFT_VALUE_INT, .size = 8}},
+};
+
+const struct weft_type *weft_cast_type(const char *name, uint32_t n)
+{
+	for (size_t i = 0; i < sizeof(casts) / sizeof(casts[0]); i++)
+		if (strlen(casts[i].name) == n && memcmp(casts[i].name, name, n) == 0)
+			return &casts[i].type;
+	return NULL;
+}
+
+/* Words of other languages where an operator or a type stands here. */
+static const struct {
+	const char *word, *instead;
+} words[] = {
+	{"and", "&&"},          {"or", "||"},           {"not", "!"},
+	{"eq", "=="},           {"ne", "!="},           {"mod", "%"},
+	{"char", "int8"},       {"short", "int16"},     {"int", "int32"},
+	{"long", "int64"},      {"unsigned", "uint32"}, {"size_t", "uint64"},
+	{"int8_t", "int8"},     {"int16_t", "int16"},   {"int32_t", "int32"},
+	{"int64_t", "int64"},   {"uint8_t", "uint8"},   {"uint16_t", "uint16"},
+	{"uint32_t", "uint32"}, {"uint64_t", "uint64"}, {"u8", "uint8"},
+	{"u16", "uint16"},      {"u32", "uint32"},      {"u64", "uint64"},
+};
+
+static const char *word_instead(const char *name)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i].word, name) == 0)
+			return words[i].instead;
+	return NULL;
+}
+
+static int advance(struct parser *p)
+{
+	p->end = p->tok.start + p->tok.length;
+	return weft_lex(&p->lx, &p->tok);
+}
+
+static int fail_deep(struct parser *p, uint32_t at)
+{
+	return weft_source_fail(&p->lx.src, at, "EXPR_TOO_DEEP",
+				"the expression is nested more than %u deep (each operator of a chain "
+				"counts)",
+				WEFT_EXPR_MAX_DEPTH);
+}
+
+static int enter(struct parser *p)
+{
+	if (++p->nesting > WEFT_EXPR_MAX_DEPTH)
+		return fail_deep(p, p->tok.start);
+	return 0;
+}
+
+/* What stands where something else should. */
+static int fail_unexpected(struct parser *p, const char *wanted)
+{
+	const struct weft_token *t = &p->tok;
+	const char *s = p->lx.src.text->s + t->start, *instead;
+	int rc;
+
+	if (t->kind == WEFT_TOKEN_END)
+		return weft_source_fail(
+			&p->lx.src, t->start, "EXPR_SYNTAX",
+			"the expression ends where %s is expected%s", wanted,
+			p->open ? " (inside { } of YAML, an expression with a comma or "
+				  "a colon must be quoted)"
+				: "");
+	rc = weft_source_fail(&p->lx.src, t->start, "EXPR_SYNTAX",
+			      "`%.*s` stands where %s is expected",
+			      t->length > 40 ? 40 : (int)t->length, s, wanted);
+	instead = t->kind == WEFT_TOKEN_NAME ? word_instead(t->s) : NULL;
+	if (instead)
+		weft_error_suggest(p->lx.src.err, instead);
+	return rc;
+}
+
+static uint32_t depth_of(const struct weft_ast *n)
+{
+	return n ? n->depth : 0;
+}
+
+/* Makes a node of what lies between start and the last token taken. */
+static int make(struct parser *p, const struct weft_ast *proto, uint32_t start,
+		struct weft_ast **out)
+{
+	struct weft_ast *n = weft_arena_memdup(p->lx.src.arena, proto, sizeof(*proto));
+
+	*out = n;
+	if (!n)
+		return weft_nomem(p->lx.src.err);
+	n->start = start;
+	n->length = p->end - start;
+	for (size_t i = 0; i < 3; i++)
+		if (depth_of(n->kid[i]) > n->depth)
+			n->depth = depth_of(n->kid[i]);
+	if (++n->depth > WEFT_EXPR_MAX_DEPTH)
+		return fail_deep(p, start);
+	return 0;
+}
+
+static int expect_close(struct parser *p)
+{
+	if (p->tok.kind != WEFT_TOKEN_CLOSE)
+		return fail_unexpected(p, "`)`");
+	p->open--;
+	return advance(p);
+}
+
+static int parse_call(struct parser *p, const struct weft_token *name, struct weft_ast **out)
+{
+	struct weft_ast call = {.kind = WEFT_AST_CALL, .s = name->s};
+	struct weft_ast **tail = &call.kid[0];
+	int rc = enter(p);
+
+	p->open++;
+	if (!rc)
+		rc = advance(p);
+	while (!rc && (p->tok.kind != WEFT_TOKEN_CLOSE || call.n)) {
+		rc = parse_cond(p, tail);
+		if (rc)
+			return rc;
+		call.n++;
+		if (depth_of(*tail) > call.depth)
+			call.depth = depth_of(*tail);
+		tail = &(*tail)->next;
+		if (p->tok.kind != WEFT_TOKEN_COMMA)
+			break;
+		rc = advance(p);
+	}
+	if (!rc)
+		rc = expect_close(p);
+	p->nesting--;
+	return rc ? rc : make(p, &call, name->start, out);
+}
+
+/* `(` was taken: a cast or something in parentheses. */
+static int parse_paren(struct parser *p, uint32_t start, bool *is_cast, struct weft_type *type,
+		       struct weft_ast **out)
+{
+	const struct weft_type *t =
+		p->tok.kind == WEFT_TOKEN_NAME ? weft_cast_type(p->tok.s, p->tok.n) : NULL;
+	struct weft_token name = p->tok;
+	int rc;
+
+	*is_cast = t != NULL;
+	if (t) {
+		*type = *t;
+		rc = advance(p);
+		return rc ? rc : expect_close(p);
+	}
+	rc = parse_cond(p, out);
+	if (!rc)
+		rc = expect_close(p);
+	if (rc)
+		return rc;
+	/* `(int) x`: a name alone in parentheses, then a value. */
+	if ((*out)->kind == WEFT_AST_NAME && word_instead(name.s) &&
+	    (p->tok.kind == WEFT_TOKEN_NAME || p->tok.kind == WEFT_TOKEN_INT ||
+	     p->tok.kind == WEFT_TOKEN_PARAM || p->tok.kind == WEFT_TOKEN_OPEN)) {
+		rc = weft_source_fail(&p->lx.src, name.start, "EXPR_SYNTAX",
+				      "`%s` is not a type of this language: casts are to int8, int16, "
+				      "int32, int64, uint8, uint16, uint32 and uint64",
+				      name.s);
+		weft_error_suggest(p->lx.src.err, word_instead(name.s));
+		return rc;
+	}
+	(*out)->start = start; /* parentheses belong to what they enclose */
+	(*out)->length = p->end - start;
+	return 0;
+}
+
+static int parse_members(struct parser *p, uint32_t start, struct weft_ast **out)
+{
+	int rc = 0;
+
+	while (!rc && p->tok.kind == WEFT_TOKEN_DOT) {
+		struct weft_ast member = {.kind = WEFT_AST_MEMBER, .kid = {*out}};
+
+		rc = advance(p);
+		if (rc)
+			return rc;
+		if (p->tok.kind != WEFT_TOKEN_NAME)
+			return fail_unexpected(p, "the name of a member");
+		member.s = p->tok.s;
+		member.n = p->tok.n;
+		rc = advance(p);
+		if (!rc)
+			rc = make(p, &member, start, out);
+	}
+	return rc;
+}
+
+static int parse_leaf(struct parser *p, struct weft_ast **out)
+{
+	struct weft_token t = p->tok;
+	struct weft_ast leaf = {.s = t.s, .n = t.n};
+	int rc;
+
+	switch (t.kind) {
+	case WEFT_TOKEN_INT:
+		leaf.kind = WEFT_AST_INT;
+		leaf.value = (int64_t)t.number.value;
+		leaf.is_unsigned = t.number.is_unsigned;
+		break;
+	case WEFT_TOKEN_STRING:
+		leaf.kind = WEFT_AST_STRING;
+		break;
+	case WEFT_TOKEN_PARAM:
+		leaf.kind = WEFT_AST_PARAM;
+		break;
+	case WEFT_TOKEN_NAME:
+		leaf.kind = WEFT_AST_NAME;
+		break;
+	default:
+		return fail_unexpected(p, "a value");
+	}
+	rc = advance(p);
+	if (rc)
+		return rc;
+	if (t.kind == WEFT_TOKEN_NAME && p->tok.kind == WEFT_TOKEN_OPEN)
+		return parse_call(p, &t, out);
+	return make(p, &leaf, t.start, out);
+}
+
+static int parse_unary(struct parser *p, struct weft_ast **out);
+
+/* Prefix operators and casts apply to another such. */
+static int parse_operand(struct parser *p, struct weft_ast proto, uint32_t start,
+			 struct weft_ast **out)
+{
+	int rc = parse_unary(p, &proto.kid[0]);
+
+	if (rc)
+		return rc;
+	return make(p, &proto, start, out);
+}
+
+static int parse_prefix(struct parser *p, struct weft_ast **out)
+{
+	struct weft_ast node = {.kind = WEFT_AST_UNARY, .op = (enum weft_op)p->tok.prefix};
+	uint32_t start = p->tok.start;
+	int rc = advance(p);
+
+	if (rc)
+		return rc;
+	/* INT64_MIN is written as the negative of a number that int64 does not have. */
+	if (node.op == WEFT_OP_NEG && p->tok.kind == WEFT_TOKEN_INT && p->tok.number.is_decimal &&
+	    p->tok.number.value == (uint64_t)INT64_MIN) {
+		struct weft_ast least = {.kind = WEFT_AST_INT, .value = INT64_MIN};
+
+		rc = advance(p);
+		return rc ? rc : make(p, &least, start, out);
+	}
+	return parse_operand(p, node, start, out);
+}
+
+static int parse_open(struct parser *p, struct weft_ast **out)
+{
+	struct weft_ast node = {.kind = WEFT_AST_CAST};
+	uint32_t start = p->tok.start;
+	bool is_cast;
+	int rc = advance(p);
+
+	p->open++;
+	if (!rc)
+		rc = parse_paren(p, start, &is_cast, &node.type, out);
+	if (rc)
+		return rc;
+	return is_cast ? parse_operand(p, node, start, out) : parse_members(p, start, out);
+}
+
+static int parse_unary(struct parser *p, struct weft_ast **out)
+{
+	uint32_t start = p->tok.start;
+	int rc = enter(p);
+
+	if (rc)
+		return rc;
+	if (p->tok.kind == WEFT_TOKEN_OP && p->tok.prefix != WEFT_NO_OP) {
+		rc = parse_prefix(p, out);
+	} else if (p->tok.kind == WEFT_TOKEN_OPEN) {
+		rc = parse_open(p, out);
+	} else {
+		rc = parse_leaf(p, out);
+		if (!rc)
+			rc = parse_members(p, start, out);
+	}
+	p->nesting--;
+	return rc;
+}
+
+static int parse_binary(struct parser *p, unsigned precedence, struct weft_ast **out)
+{
+	uint32_t start = p->tok.start;
+	int rc = parse_unary(p, out);
+
+	while (!rc && p->tok.kind == WEFT_TOKEN_OP && p->tok.binary != WEFT_NO_OP &&
+	       weft_ops[p->tok.binary].precedence >= precedence) {
+		struct weft_ast node = {
+			.kind = WEFT_AST_BINARY, .op = (enum weft_op)p->tok.binary, .kid = {*out}};
+
+		rc = advance(p);
+		if (!rc)
+			rc = parse_binary(p, weft_ops[node.op].precedence + 1, &node.kid[1]);
+		if (!rc)
+			rc = make(p, &node, start, out);
+	}
+	return rc;
+}
+
+static int parse_cond(struct parser *p, struct weft_ast **out)
+{
+	struct weft_ast node = {.kind = WEFT_AST_COND};
+	uint32_t start = p->tok.start;
+	int rc = parse_binary(p, WEFT_PRECEDENCE_LOOSEST, out);
+
+	if (rc || p->tok.kind != WEFT_TOKEN_QUESTION)
+		return rc;
+	node.kid[0] = *out;
+	rc = enter(p);
+	if (!rc)
+		rc = advance(p);
+	if (!rc)
+		rc = parse_cond(p, &node.kid[1]);
+	if (!rc && p->tok.kind != WEFT_TOKEN_COLON)
+		rc = fail_unexpected(p, "the `:` of `? :`");
+	if (!rc)
+		rc = advance(p);
+	if (!rc)
+		rc = parse_cond(p, &node.kid[2]);
+	p->nesting--;
+	return rc ? rc : make(p, &node, start, out);
+}
+
+int weft_parse(const struct weft_source *src, struct weft_ast **out)
+{
+	struct parser p = {.lx = {.src = *src}};
+	int rc;
+
+	if (strnlen(src->text->s, WEFT_EXPR_MAX_SIZE + 1) > WEFT_EXPR_MAX_SIZE)
+		return weft_source_fail(src, 0, "EXPR_TOO_LONG",
+					"the expression is longer than %u bytes",
+					WEFT_EXPR_MAX_SIZE);
+	rc = weft_lex(&p.lx, &p.tok);
+	if (rc)
+		return rc;
+	if (p.tok.kind == WEFT_TOKEN_END)
+		return weft_source_fail(src, 0, "EXPR_SYNTAX", "the expression is empty");
+	rc = parse_cond(&p, out);
+	if (!rc && p.tok.kind == WEFT_TOKEN_CLOSE)
+		rc = weft_source_fail(src, p.tok.start, "EXPR_SYNTAX", "this `)` closes nothing");
+	else if (!rc && p.tok.kind != WEFT_TOKEN_END)
+		rc = fail_unexpected(&p, "an operator or the end");
+	return rc;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Typing, by concept: fold.c knows what operators compute, typing.c what they take and give,
+ * names.c what names mean, clause.c what actions want.
+ *
+ * Functions here return a node, or NULL after something was wrong. That was reported already (or
+ * cannot be known yet: unknown_probe), so callers pass NULL on and say nothing of their own; hence
+ * one error makes one report and the next expression is typed all the same.
+ */
+#ifndef WEFT_LANG_SEMA_H
+#define WEFT_LANG_SEMA_H
+
+#include "core/lang/ast.h"
+
+struct weft_sema {
+	struct weft_source src; /* the expression at hand */
+	const struct weft_lang_env *env;
+	bool unknown_probe; /* arguments, retval and elapsed are taken on trust */
+	unsigned dead;      /* inside something that a constant keeps from being evaluated */
+	int rc;             /* 0, or of the first error */
+};
+
+/* Reports, remembers and returns NULL. */
+struct weft_node *weft_sema_fail(struct weft_sema *s, uint32_t at, const char *tag,
+				 const char *format, ...) __attribute__((format(printf, 4, 5)));
+struct weft_node *weft_sema_nomem(struct weft_sema *s);
+
+/* Parses and types one text. NULL: see above, or s->rc. */
+struct weft_node *weft_sema_expr(struct weft_sema *s, const struct weft_text *text);
+
+/* ---- typing.c ---- */
+
+struct weft_node *weft_type_ast(struct weft_sema *s, const struct weft_ast *a);
+struct weft_node *weft_node_new(struct weft_sema *s, enum weft_node_kind kind,
+				struct weft_type type, const struct weft_ast *from);
+struct weft_node *weft_node_int(struct weft_sema *s, int64_t value, bool is_unsigned,
+				const struct weft_ast *from);
+struct weft_node *weft_node_string(struct weft_sema *s, const char *string, uint32_t n,
+				   const struct weft_ast *from);
+struct weft_node *weft_node_convert(struct weft_sema *s, struct weft_node *n, uint8_t size,
+				    bool is_signed);
+struct weft_node *weft_node_promote(struct weft_sema *s, struct weft_node *n); /* to 64 bits */
+struct weft_node *weft_node_binary(struct weft_sema *s, enum weft_op op, struct weft_node *a,
+				   struct weft_node *b, const struct weft_ast *from);
+struct weft_node *weft_node_logical(struct weft_sema *s, enum weft_op op, struct weft_node *a,
+				    struct weft_node *b, const struct weft_ast *from);
+struct weft_node *weft_node_cond(struct weft_sema *s, struct weft_node *c, struct weft_node *a,
+				 struct weft_node *b, const struct weft_ast *from);
+struct weft_node *weft_node_unary(struct weft_sema *s, enum weft_op op, struct weft_node *a,
+				  const struct weft_ast *from);
+
+/* A string constant that is longer than a string may be: STRING_TOO_LONG. */
+bool weft_string_fits(struct weft_sema *s, const struct weft_node *n);
+
+/* ---- names.c, args.c ---- */
+
+struct weft_node *weft_resolve_name(struct weft_sema *s, const struct weft_ast *a);
+struct weft_node *weft_resolve_param(struct weft_sema *s, const struct weft_ast *a);
+struct weft_node *weft_resolve_member(struct weft_sema *s, const struct weft_ast *a);
+struct weft_node *weft_resolve_call(struct weft_sema *s, const struct weft_ast *a);
+
+struct weft_node *weft_resolve_arg(struct weft_sema *s, uint32_t index, const struct weft_ast *a);
+struct weft_node *weft_resolve_retval(struct weft_sema *s, const struct weft_ast *a);
+struct weft_node *weft_resolve_errno(struct weft_sema *s, const struct weft_ast *a);
+struct weft_node *weft_resolve_elapsed(struct weft_sema *s, const struct weft_ast *a);
+size_t weft_n_args(const struct weft_lang_env *env);
+/* One argument, whatever size the plugin's struct has. */
+void weft_arg_get(const struct weft_lang_env *env, size_t i, struct weft_arg *out);
+
+/* ---- functions.c ---- */
+
+#define WEFT_MAX_FUNCTION_ARGS 4u
+
+struct weft_function {
+	const char *name;
+	const char *signature; /* "stack(N)" */
+	uint32_t min_args, max_args;
+	/* The arguments are typed; NULL after an error. */
+	struct weft_node *(*type)(struct weft_sema *s, const struct weft_function *f,
+				  struct weft_node **args, const struct weft_ast *a);
+	const char *help;
+};
+extern const struct weft_function weft_functions[];
+extern const size_t weft_n_functions;
+
+/* ---- fold.c ---- */
+
+/* What op gives of two operands that are both int64 or both uint64; false: division by zero. */
+bool weft_fold_binary(enum weft_op op, bool is_signed, int64_t a, int64_t b, int64_t *out);
+int64_t weft_fold_unary(enum weft_op op, int64_t a);
+int64_t weft_fold_cast(int64_t value, uint8_t size, bool is_signed);
+
+/* Limits that hold where a set does not say (tests). */
+#define WEFT_DEFAULT_STRSIZE     128u
+#define WEFT_DEFAULT_STACKFRAMES 64u
+#define WEFT_MAX_STACKFRAMES     127u /* sysctl kernel.perf_event_max_stack's default */
+uint32_t weft_env_strsize(const struct weft_lang_env *env);
+uint32_t weft_env_stackframes(const struct weft_lang_env *env);
+
+#endif

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The promises that lang.h makes of typed trees, one check for each kind of node. */
+#include "core/lang/sema.h"
+
+#include <string.h>
+
+static bool is_int(const struct weft_node *n)
+{
+	return n && n->type.kind == WEFT_VALUE_INT;
+}
+
+static bool is_wide(const struct weft_node *n)
+{
+	return is_int(n) && n->type.size == 8;
+}
+
+static bool is_string(const struct weft_node *n)
+{
+	return n && n->type.kind == WEFT_VALUE_STRING;
+}
+
+static bool is_truth(const struct weft_node *n)
+{
+	return is_wide(n) && n->type.is_signed;
+}
+
+static bool same_int(const struct weft_node *a, const struct weft_node *b)
+{
+	return is_int(a) && is_int(b) && a->type.size == b->type.size &&
+	       a->type.is_signed == b->type.is_signed;
+}
+
+static bool is_constant(const struct weft_node *n)
+{
+	return n->kind == WEFT_NODE_INT || n->kind == WEFT_NODE_STRING;
+}
+
+static const char *check_int(const struct weft_node *n)
+{
+	if (!is_int(n))
+		return "a number that is no integer";
+	if (weft_fold_cast(n->value, n->type.size, n->type.is_signed) != n->value)
+		return "a number that is not extended as its type says";
+	return NULL;
+}
+
+static const char *check_string(const struct weft_node *n)
+{
+	if (!is_string(n) || !n->string || n->type.cap <= n->length)
+		return "a string without room for its end";
+	return memchr(n->string, 0, n->length) ? "a string with a zero byte inside" : NULL;
+}
+
+static const char *check_var(const struct weft_node *n)
+{
+	if (!n->var)
+		return "a variable without its row";
+	switch (n->var->id) {
+	case WEFT_VAR_ERRNO:
+	case WEFT_VAR_STACK:
+	case WEFT_VAR_USTACK:
+	case WEFT_VAR_RETVAL:
+	case WEFT_VAR_ELAPSED:
+		return "a variable that has a kind of its own";
+	default:
+		return n->type.kind == n->var->type.kind ? NULL : "a variable of another type";
+	}
+}
+
+static const char *check_leaf(const struct weft_node *n)
+{
+	return n->kid[0] ? "a leaf with children" : NULL;
+}
+
+static const char *check_elapsed(const struct weft_node *n)
+{
+	return is_truth(n) ? NULL : "elapsed is not int64";
+}
+
+static const char *check_unary(const struct weft_node *n)
+{
+	if (n->op == WEFT_OP_LOGNOT)
+		return is_truth(n) && is_int(n->kid[0]) ? NULL : "`!` of another type";
+	if (n->op != WEFT_OP_NEG && n->op != WEFT_OP_NOT)
+		return "a unary operator that should not be";
+	return is_wide(n) && same_int(n, n->kid[0]) ? NULL : "a unary operator of another type";
+}
+
+static const char *check_binary(const struct weft_node *n)
+{
+	const struct weft_node *a = n->kid[0], *b = n->kid[1];
+	bool equality = n->op == WEFT_OP_EQ || n->op == WEFT_OP_NE;
+
+	if (!a || !b)
+		return "a binary operator without operands";
+	if (n->op > WEFT_OP_GE)
+		return "a binary operator that should not be";
+	if ((n->op == WEFT_OP_DIV || n->op == WEFT_OP_MOD) && b->kind == WEFT_NODE_INT && !b->value)
+		return "a division by the constant 0";
+	if (n->op >= WEFT_OP_EQ && !is_truth(n))
+		return "a comparison that is not int64";
+	if (is_string(a))
+		return equality && is_string(b) ? NULL : "a string against something else";
+	if (a->type.kind == WEFT_VALUE_PROBE)
+		return equality && b->kind == WEFT_NODE_STRING
+			       ? NULL
+			       : "a probe field against something else than a constant";
+	if (!is_wide(a) || !same_int(a, b))
+		return "operands of two types, or narrow ones";
+	return n->op >= WEFT_OP_EQ || same_int(n, a) ? NULL : "a result of another type";
+}
+
+static const char *check_logical(const struct weft_node *n)
+{
+	if (n->op != WEFT_OP_LOGAND && n->op != WEFT_OP_LOGOR)
+		return "a logical operator that is none";
+	if (!is_truth(n) || !is_int(n->kid[0]) || !is_int(n->kid[1]))
+		return "a logical operator of another type";
+	return is_constant(n->kid[0]) ? "a logical operator that a constant decides" : NULL;
+}
+
+static const char *check_cond(const struct weft_node *n)
+{
+	const struct weft_node *a = n->kid[1], *b = n->kid[2];
+
+	if (!is_int(n->kid[0]) || !a || !b)
+		return "a condition that is incomplete";
+	if (is_constant(n->kid[0]))
+		return "a condition that is constant";
+	if (is_int(n))
+		return same_int(n, a) && same_int(n, b) ? NULL : "arms of other types";
+	if (!is_string(n) || !is_string(a) || !is_string(b))
+		return "arms that are neither integers nor strings";
+	return a->type.cap <= n->type.cap && b->type.cap <= n->type.cap ? NULL : "arms too wide";
+}
+
+static const char *check_cast(const struct weft_node *n)
+{
+	if (!is_int(n) || !is_int(n->kid[0]))
+		return "a cast of something else than integers";
+	if (same_int(n, n->kid[0]))
+		return "a cast that does nothing";
+	return is_constant(n->kid[0]) ? "a cast of a constant" : NULL;
+}
+
+static const char *check_stack(const struct weft_node *n)
+{
+	return n->type.kind == WEFT_VALUE_STACK && n->type.cap ? NULL : "a stack without frames";
+}
+
+static const char *(*const checks[])(const struct weft_node *) = {
+	[WEFT_NODE_INT] = check_int,         [WEFT_NODE_STRING] = check_string,
+	[WEFT_NODE_VAR] = check_var,         [WEFT_NODE_ARG] = check_leaf,
+	[WEFT_NODE_RETVAL] = check_leaf,     [WEFT_NODE_ELAPSED] = check_elapsed,
+	[WEFT_NODE_UNARY] = check_unary,     [WEFT_NODE_BINARY] = check_binary,
+	[WEFT_NODE_LOGICAL] = check_logical, [WEFT_NODE_COND] = check_cond,
+	[WEFT_NODE_CAST] = check_cast,       [WEFT_NODE_STACK] = check_stack,
+};
+
+static bool is_leaf_kind(enum weft_node_kind k)
+{
+	return k <= WEFT_NODE_ELAPSED || k == WEFT_NODE_STACK;
+}
+
+const char *weft_lang_verify(const struct weft_node *n)
+{
+	bool constant = true;
+	const char *wrong;
+
+	if (!n)
+		return "a node that is missing";
+	if ((size_t)n->kind >= sizeof(checks) / sizeof(checks[0]))
+		return "a node of no kind";
+	if (n->type.kind == WEFT_VALUE_INT && n->type.size != 1 && n->type.size != 2 &&
+	    n->type.size != 4 && n->type.size != 8)
+		return "an integer of no size";
+	if (!n->span.text)
+		return "a node without a place";
+	if (is_leaf_kind(n->kind) == (n->kid[0] != NULL))
+		return "a leaf with children, or an operator without";
+	for (int i = 0; i < 3 && n->kid[i]; i++) {
+		wrong = weft_lang_verify(n->kid[i]);
+		if (wrong)
+			return wrong;
+		constant = constant && is_constant(n->kid[i]);
+	}
+	if (n->kid[0] && constant)
+		return "an operator on constants";
+	return checks[n->kind](n);
+}
+
+static const char *verify_items(const struct weft_typed_item *items, size_t n)
+{
+	const char *wrong;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!items[i].item || !items[i].name || !items[i].name[0])
+			return "an item without a name";
+		wrong = weft_lang_verify(items[i].node);
+		if (wrong)
+			return wrong;
+	}
+	return NULL;
+}
+
+static const char *verify_action(const struct weft_typed_action *a)
+{
+	bool aggregation = a->action->spec->group == WEFT_GROUP_AGGREGATION;
+	const char *wrong = verify_items(a->keys, a->n_keys);
+
+	if (!wrong)
+		wrong = verify_items(a->fields, a->n_fields);
+	if (!wrong && a->value)
+		wrong = weft_lang_verify(a->value);
+	if (wrong)
+		return wrong;
+	if (aggregation && !a->into)
+		return "an aggregation without a name";
+	if (aggregation && (a->action->spec->kind == WEFT_ACTION_COUNT) != (a->value == NULL))
+		return "an aggregation without its value";
+	if (aggregation && a->value && !is_wide(a->value))
+		return "an aggregation of something else than 64 bits";
+	if (a->value && !is_int(a->value))
+		return "a value that is no integer";
+	for (size_t i = 0; i < a->n_keys; i++)
+		if (a->keys[i].node->type.kind == WEFT_VALUE_BYTES)
+			return "a key of bytes";
+	return NULL;
+}
+
+const char *weft_lang_verify_clause(const struct weft_typed_clause *c)
+{
+	const char *wrong = c->when ? weft_lang_verify(c->when) : NULL;
+
+	if (!wrong && c->when && !is_int(c->when))
+		wrong = "a condition that is no integer";
+	for (size_t i = 0; !wrong && i < c->n_actions; i++)
+		wrong = verify_action(&c->actions[i]);
+	return wrong;
+}
