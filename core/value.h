@@ -14,7 +14,8 @@
 struct weft_frame {
 	uint64_t address;
 	const char *symbol; /* NULL: unknown */
-	uint64_t offset;    /* from the symbol's start */
+	uint64_t offset; /* from the symbol's start; without a symbol but in a module of user space: the
+			  * address as linked, which addr2line takes, or failing that the file offset */
 	const char *module; /* path of the file, "vmlinux" or a kernel module; NULL: unknown */
 	bool user;
 };

@@ -30,6 +30,15 @@ void weft_symbols_user(struct weft_symbols *s, int32_t tgid, uint64_t time_ns, u
  * /proc/PID/maps, as known at time_ns (CLOCK_MONOTONIC); returns 0 or -errno. */
 void weft_symbols_event(struct weft_symbols *s, const struct weft_process_event *event);
 int weft_symbols_snapshot(struct weft_symbols *s, int32_t tgid, uint64_t time_ns);
+/* Whether its present mappings are known: if not, a snapshot is worth taking. */
 bool weft_symbols_known(const struct weft_symbols *s, int32_t tgid);
+
+/* What there is to say about the names, and what they cost. */
+struct weft_symbols_stats {
+	bool kernel_hidden; /* kallsyms was read and shows no addresses (kptr_restrict) */
+	uint64_t forgotten; /* ended processes, generations, mappings and files over the limits */
+	size_t kernel_bytes, file_bytes; /* memory of the symbol tables */
+};
+void weft_symbols_stats(const struct weft_symbols *s, struct weft_symbols_stats *out);
 
 #endif

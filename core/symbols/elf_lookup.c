@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * From a place in a mapped file to a symbol.
+ *
+ * A process maps file bytes; symbols speak of addresses as linked. What relates the two is the
+ * executable segment that holds the byte, and nothing else is needed: not the address at which the
+ * file was loaded, so position-independent programs, shared objects, fixed ones and prelinked ones
+ * are all the same.
+ *
+ * Symbols may nest and overlap. Of those with a size that cover an address the one that begins last
+ * is shown; if there is none, one without a size that begins last before the address. To find a
+ * far outer symbol without walking over all that lie in it, blocks of symbols know their greatest
+ * end.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/symbols/elf_image.h"
+#include "core/symbols/kallsyms.h"
+
+bool weft_elf_address(const struct weft_elf *elf, uint64_t map_offset, uint64_t offset,
+		      uint64_t *address)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	const struct weft_elf_segment *found = NULL;
+
+	for (size_t i = 0; i < elf->n_segments; i++) {
+		const struct weft_elf_segment *s = &elf->segments[i];
+
+		if (offset < s->offset || offset - s->offset >= s->size)
+			continue;
+		/* Two segments may share a page of the file: then the mapping's own beginning tells. */
+		if (!found || (s->offset & ~(page - 1)) == map_offset)
+			found = s;
+	}
+	if (found)
+		*address = offset - found->offset + found->address;
+	return found;
+}
+
+/* Number of symbols that begin at or before rel. */
+static size_t count_before(const struct weft_elf *elf, uint32_t rel)
+{
+	size_t low = 0, high = elf->n_symbols;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (elf->symbols[middle].start <= rel)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool covers(const struct weft_elf_symbol *s, uint32_t rel)
+{
+	return rel >= s->start && rel - s->start < s->size;
+}
+
+int weft_elf_find(const struct weft_elf *elf, uint64_t address, size_t *index)
+{
+	uint32_t rel = (uint32_t)(address - elf->base);
+	size_t n, i;
+
+	if (address - elf->base >= UINT32_MAX)
+		return -ENOENT;
+	n = count_before(elf, rel);
+	for (i = n; i > 0;) {
+		const struct weft_elf_symbol *s = &elf->symbols[i - 1];
+
+		if (i % WEFT_ELF_BLOCK == 0 && elf->block_end[i / WEFT_ELF_BLOCK - 1] <= rel) {
+			i -= WEFT_ELF_BLOCK;
+			continue;
+		}
+		if (!(s->name & WEFT_ELF_SOFT) && covers(s, rel)) {
+			*index = i - 1;
+			return 0;
+		}
+		i--;
+	}
+	for (i = n; i > 0 && elf->symbols[i - 1].start == elf->symbols[n - 1].start; i--)
+		if (elf->symbols[i - 1].name & WEFT_ELF_SOFT && covers(&elf->symbols[i - 1], rel)) {
+			*index = i - 1;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+/* The name without its version ("read@@GLIBC_2.2.5"). */
+static int read_name(const struct weft_elf_source *src, const struct weft_elf_symbol *s, char *buf,
+		     size_t size)
+{
+	uint64_t offset = s->name & WEFT_ELF_NAME_MASK;
+	char *at;
+	int r;
+
+	for (size_t have = 0; have < size - 1;) {
+		size_t n = size - 1 - have < 64 ? size - 1 - have : 64;
+
+		if (offset + have >= src->size)
+			return -ENODATA;
+		if (n > src->size - offset - have)
+			n = (size_t)(src->size - offset - have);
+		r = weft_elf_read(src, offset + have, buf + have, n);
+		if (r)
+			return r;
+		if (memchr(buf + have, '\0', n))
+			break;
+		have += n;
+		buf[have] = '\0';
+	}
+	at = strchr(buf, '@');
+	if (at && at != buf)
+		*at = '\0';
+	return *buf ? 0 : -ENODATA;
+}
+
+int weft_elf_name(const struct weft_elf *elf, const struct weft_elf_source *src, size_t index,
+		  char *buf, size_t size)
+{
+	const struct weft_elf_symbol *wanted = &elf->symbols[index];
+	char name[WEFT_ELF_NAME_MOST];
+	bool best_global = false;
+	int r = -ENODATA;
+
+	/* Equal ones lie side by side; index is the last of them. */
+	for (size_t n = 0; n < WEFT_ELF_ALIAS_MOST && n <= index; n++) {
+		const struct weft_elf_symbol *s = &elf->symbols[index - n];
+		bool global = s->name & WEFT_ELF_GLOBAL;
+		size_t length;
+		int got;
+
+		if (s->start != wanted->start || s->size != wanted->size)
+			break;
+		got = read_name(src, s, name, sizeof(name));
+		if (got || (!r && !weft_symbol_better(name, global, buf, best_global)))
+			continue;
+		length = strnlen(name, size - 1);
+		memcpy(buf, name, length);
+		buf[length] = '\0';
+		best_global = global;
+		r = 0;
+	}
+	return r;
+}

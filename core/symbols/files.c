@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Files and their images.
+ *
+ * A weft_file is what the kernel said of a mapping: device, inode, path, build ID where it gave
+ * one. It is made when a mapping is seen and costs no look at the file. An image is what was read
+ * of a file, and is made when the first address in it is to be named. They are two things because
+ * several weft_files can lead to one image (a path in two mount namespaces), and one weft_file can
+ * stand for two images in turn (an inode number used again): an image is held against each mapping
+ * before it is used for it.
+ *
+ * Images keep their file open, since names are read when needed; at most OPEN_MOST do, the one
+ * unused for longest is closed and opened again when wanted. Memory is bounded over all images by
+ * SYMBOLS_MOST, so that strangers' files cannot fill it.
+ */
+#include "core/symbols/files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include "core/symbols/maps.h"
+#include "core/symbols/open.h"
+
+#define FILES_MOST    65536u
+#define OPEN_MOST     96u
+#define SYMBOLS_MOST  (4u << 20) /* 48 MiB */
+#define PER_FILE_MOST (2u << 20)
+#define ATTEMPTS_MOST 64u
+#define VDSO_MOST     (1u << 20)
+
+void weft_files_init(struct weft_files *f, struct weft_strings *strings)
+{
+	*f = (struct weft_files){.strings = strings};
+}
+
+static void close_image(struct weft_files *f, struct weft_image *image)
+{
+	if (image->source.fd < 0)
+		return;
+	close(image->source.fd);
+	image->source.fd = -1;
+	f->n_open--;
+}
+
+void weft_files_finish(struct weft_files *f)
+{
+	for (size_t i = 0; i < f->map.cap; i++) {
+		struct weft_file *file = f->map.slots[i].value;
+
+		while (file) {
+			struct weft_file *next = file->next;
+
+			free(file);
+			file = next;
+		}
+	}
+	weft_u64map_finish(&f->map);
+	while (f->images) {
+		struct weft_image *image = f->images;
+
+		f->images = image->next;
+		close_image(f, image);
+		weft_elf_finish(&image->elf);
+		weft_u64map_finish(&image->names);
+		free(image);
+	}
+}
+
+/* ---- identities ---- */
+
+static uint64_t id_key(const struct weft_file_id *id)
+{
+	uint64_t h = weft_hash_bytes(id->path, id->path_length);
+
+	h = h * 31 + id->inode;
+	h = h * 31 + ((uint64_t)id->major << 32 | id->minor);
+	return h * 31 + weft_hash_bytes(id->build_id, id->build_id_size);
+}
+
+static bool id_equal(const struct weft_file_id *a, const struct weft_file_id *b)
+{
+	return a->inode == b->inode && a->major == b->major && a->minor == b->minor &&
+	       a->build_id_size == b->build_id_size &&
+	       memcmp(a->build_id, b->build_id, a->build_id_size) == 0 &&
+	       a->path_length == b->path_length && memcmp(a->path, b->path, a->path_length) == 0;
+}
+
+/* Anonymous memory that is backed by a file nobody can name. */
+static bool is_anonymous(const char *path)
+{
+	return strncmp(path, "/dev/zero", 9) == 0 || strncmp(path, "/SYSV", 5) == 0 ||
+	       strncmp(path, "//", 2) == 0;
+}
+
+static int name_file(struct weft_files *f, struct weft_file *file)
+{
+	const char *path = file->id.path;
+	char *name;
+
+	file->is_vdso = strcmp(path, "[vdso]") == 0;
+	file->is_file = path[0] == '/' && !is_anonymous(path);
+	if (!file->is_file) {
+		if (file->is_vdso || strcmp(path, "[vsyscall]") == 0)
+			file->module = path;
+		return 0;
+	}
+	name = malloc(file->id.path_length + 1);
+	if (!name)
+		return -ENOMEM;
+	file->module = weft_strings_intern(f->strings, name,
+					   weft_maps_name(path, name, file->id.path_length + 1));
+	free(name);
+	return file->module ? 0 : -ENOMEM;
+}
+
+struct weft_file *weft_files_get(struct weft_files *f, const struct weft_file_id *id)
+{
+	uint64_t key = id_key(id);
+	struct weft_file *first = weft_u64map_get(&f->map, key), *file;
+
+	for (file = first; file; file = file->next)
+		if (id_equal(&file->id, id))
+			return file;
+	if (f->n >= FILES_MOST) {
+		f->files_refused++;
+		return NULL;
+	}
+	file = calloc(1, sizeof(*file));
+	if (!file)
+		return NULL;
+	file->id = *id;
+	file->id.path = weft_strings_intern(f->strings, id->path, id->path_length);
+	if (!file->id.path)
+		goto fail;
+	file->id.path_length = strlen(file->id.path);
+	if (name_file(f, file))
+		goto fail;
+	if (first) { /* behind the first, which the map points to */
+		file->next = first->next;
+		first->next = file;
+	} else if (weft_u64map_put(&f->map, key, file)) {
+		goto fail;
+	}
+	f->n++;
+	return file;
+fail:
+	free(file);
+	return NULL;
+}
+
+/* ---- images ---- */
+
+static void spare_descriptor(struct weft_files *f)
+{
+	struct weft_image *oldest = NULL;
+
+	if (f->n_open < OPEN_MOST)
+		return;
+	for (struct weft_image *i = f->images; i; i = i->next)
+		if (i->source.fd >= 0 && (!oldest || i->used < oldest->used))
+			oldest = i;
+	if (oldest)
+		close_image(f, oldest);
+}
+
+static struct weft_image *add_image(struct weft_files *f, const struct weft_elf_source *source)
+{
+	struct weft_image *image = calloc(1, sizeof(*image));
+	size_t room = SYMBOLS_MOST - f->symbols;
+
+	if (!image)
+		return NULL;
+	image->source = *source;
+	image->size = source->size;
+	image->readable = weft_elf_load(source, room < PER_FILE_MOST ? room : PER_FILE_MOST,
+					&image->elf) == 0;
+	f->symbols += image->elf.n_symbols;
+	image->next = f->images;
+	f->images = image;
+	return image;
+}
+
+static bool image_is(const struct weft_image *image, const struct stat *st)
+{
+	return !image->source.memory && image->device == st->st_dev && image->inode == st->st_ino &&
+	       image->size == (uint64_t)st->st_size &&
+	       image->modified_ns == weft_stat_ns(&st->st_mtim);
+}
+
+/* The image of an open file; takes the descriptor. */
+static struct weft_image *image_of(struct weft_files *f, int fd, const struct stat *st)
+{
+	struct weft_image *image = f->images;
+
+	while (image && !image_is(image, st))
+		image = image->next;
+	if (image && image->source.fd >= 0) {
+		close(fd);
+		return image;
+	}
+	spare_descriptor(f);
+	if (image) {
+		image->source.fd = fd;
+	} else {
+		struct weft_elf_source source = {.fd = fd, .size = (uint64_t)st->st_size};
+
+		image = add_image(f, &source);
+		if (!image) {
+			close(fd);
+			return NULL;
+		}
+		image->device = st->st_dev;
+		image->inode = st->st_ino;
+		image->modified_ns = weft_stat_ns(&st->st_mtim);
+	}
+	image->changed_ns = weft_stat_ns(&st->st_ctim);
+	f->n_open++;
+	return image;
+}
+
+struct own_vdso {
+	uint64_t address, size;
+};
+
+static int take_vdso(const struct weft_maps_entry *e, void *arg)
+{
+	struct own_vdso *own = arg;
+
+	if (e->start != own->address)
+		return 0;
+	own->size = e->end - e->start;
+	return 1;
+}
+
+/* What the kernel maps into every process of our kind is mapped into us too. */
+static struct weft_image *vdso_image(struct weft_files *f, struct weft_file *file,
+				     const struct weft_reach *reach)
+{
+	uintptr_t own = getauxval(AT_SYSINFO_EHDR);
+	struct weft_elf_source source = {.fd = -1, .memory = (const void *)own};
+
+	source.size = reach->end - reach->start;
+	if (!own || source.size > VDSO_MOST)
+		return NULL;
+	if (!file->image) {
+		struct own_vdso vdso = {.address = own};
+
+		weft_maps_read("/proc/self/maps", true, take_vdso, &vdso);
+		if (vdso.size != source.size) /* another kind of process: 32-bit */
+			return NULL;
+		file->image = add_image(f, &source);
+	}
+	return file->image && file->image->size == source.size ? file->image : NULL;
+}
+
+/* Whether the image, which was once found for this file, is what this mapping maps. */
+static bool good_for(const struct weft_file *file, const struct weft_image *image,
+		     const struct weft_reach *reach)
+{
+	const struct weft_elf *elf = &image->elf;
+
+	if (file->id.build_id_size)
+		return !image->readable ||
+		       (elf->build_id_size == file->id.build_id_size &&
+			memcmp(elf->build_id, file->id.build_id, elf->build_id_size) == 0);
+	return weft_unchanged_since(image->modified_ns, image->changed_ns, file->by_map,
+				    reach->seen_ns);
+}
+
+static struct weft_image *find_image(struct weft_files *f, struct weft_file *file,
+				     const struct weft_reach *reach)
+{
+	struct weft_image *image;
+	struct stat st;
+	bool by_map;
+	int fd;
+
+	/* What one process could not lead to, another that maps the file perhaps can. */
+	if (file->attempts >= ATTEMPTS_MOST || (file->attempts && file->refused_tgid == reach->tgid))
+		return NULL;
+	file->attempts++;
+	file->refused_tgid = reach->tgid;
+	fd = weft_open_mapped(file, reach, &st, &by_map);
+	if (fd < 0)
+		return NULL;
+	image = image_of(f, fd, &st);
+	if (!image)
+		return NULL;
+	file->by_map = by_map;
+	if (!good_for(file, image, reach))
+		return NULL;
+	file->image = image;
+	return image;
+}
+
+struct weft_image *weft_files_image(struct weft_files *f, struct weft_file *file,
+				    const struct weft_reach *reach)
+{
+	struct weft_image *image = file->image;
+
+	if (file->is_vdso)
+		image = vdso_image(f, file, reach);
+	else if (!file->is_file)
+		return NULL;
+	else if (!image || !good_for(file, image, reach))
+		image = find_image(f, file, reach);
+	if (!image || !image->readable)
+		return NULL;
+	image->used = ++f->clock;
+	return image;
+}
+
+/* The content must still be what the table was made of. */
+static bool reopen(struct weft_files *f, struct weft_file *file, struct weft_image *image,
+		   const struct weft_reach *reach)
+{
+	struct stat st;
+	bool by_map;
+	int fd;
+
+	if (image->source.memory)
+		return true;
+	if (image->source.fd >= 0)
+		return fstat(image->source.fd, &st) == 0 && image_is(image, &st);
+	fd = weft_open_mapped(file, reach, &st, &by_map);
+	if (fd < 0)
+		return false;
+	if (!image_is(image, &st)) {
+		close(fd);
+		return false;
+	}
+	spare_descriptor(f);
+	image->source.fd = fd;
+	f->n_open++;
+	return true;
+}
+
+const char *weft_files_symbol(struct weft_files *f, struct weft_file *file, struct weft_image *image,
+			      const struct weft_reach *reach, uint64_t address, uint64_t *start)
+{
+	char buf[WEFT_ELF_NAME_MOST];
+	const char *name;
+	size_t index;
+
+	if (weft_elf_find(&image->elf, address, &index))
+		return NULL;
+	*start = image->elf.base + image->elf.symbols[index].start;
+	name = weft_u64map_get(&image->names, index + 1);
+	if (name)
+		return name;
+	if (!reopen(f, file, image, reach) ||
+	    weft_elf_name(&image->elf, &image->source, index, buf, sizeof(buf)))
+		return NULL;
+	name = weft_strings_intern(f->strings, buf, strlen(buf));
+	if (name)
+		weft_u64map_put(&image->names, index + 1, (void *)name); /* else asked again */
+	return name;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#include "core/symbols/symbols.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/symbols/kallsyms.h"
+#include "core/symbols/procs.h"
+
+struct weft_symbols {
+	struct weft_strings strings;
+	struct weft_kallsyms kallsyms;
+	bool kallsyms_tried;
+	struct weft_files files;
+	struct weft_procs procs;
+};
+
+struct weft_symbols *weft_symbols_create(void)
+{
+	struct weft_symbols *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	weft_files_init(&s->files, &s->strings);
+	weft_procs_init(&s->procs, &s->files);
+	return s;
+}
+
+void weft_symbols_destroy(struct weft_symbols *s)
+{
+	if (!s)
+		return;
+	weft_procs_finish(&s->procs);
+	weft_files_finish(&s->files);
+	weft_kallsyms_finish(&s->kallsyms);
+	weft_strings_finish(&s->strings);
+	free(s);
+}
+
+/* A return address is looked up by the instruction before it: a call that never returns can be the
+ * last of its function. Where nothing is before it (the kernel puts a frame at the very beginning
+ * of the signal trampoline), by itself. */
+static const char *kernel_symbol(struct weft_symbols *s, uint64_t address, bool caller,
+				 uint64_t *start, const char **module)
+{
+	const char *name =
+		weft_kallsyms_find(&s->kallsyms, address - caller, &s->strings, start, module);
+
+	if (!name && caller)
+		name = weft_kallsyms_find(&s->kallsyms, address, &s->strings, start, module);
+	return name;
+}
+
+void weft_symbols_kernel(struct weft_symbols *s, uint64_t address, bool caller,
+			 struct weft_frame *out)
+{
+	uint64_t start;
+
+	*out = (struct weft_frame){.address = address};
+	if (!s->kallsyms_tried) {
+		s->kallsyms_tried = true;
+		weft_kallsyms_load(&s->kallsyms, WEFT_KALLSYMS_PATH, &s->strings);
+	}
+	out->symbol = kernel_symbol(s, address, caller, &start, &out->module);
+	if (out->symbol)
+		out->offset = address - start;
+}
+
+/* Names the byte at `look` of a mapping; offsets are those of `address`. */
+static bool name_in(struct weft_symbols *s, const struct weft_mapping *m,
+		    const struct weft_reach *reach, uint64_t address, uint64_t look,
+		    struct weft_frame *out)
+{
+	struct weft_file *file = m->file;
+	struct weft_image *image = weft_files_image(&s->files, file, reach);
+	uint64_t linked, start;
+
+	if (!image ||
+	    !weft_elf_address(&image->elf, m->offset, look - m->start + m->offset, &linked))
+		return false;
+	out->symbol = weft_files_symbol(&s->files, file, image, reach, linked, &start);
+	out->offset = linked + (address - look);
+	if (out->symbol)
+		out->offset -= start;
+	return out->symbol;
+}
+
+void weft_symbols_user(struct weft_symbols *s, int32_t tgid, uint64_t time_ns, uint64_t address,
+		       bool caller, struct weft_frame *out)
+{
+	const struct weft_mapping *m;
+	struct weft_reach reach;
+
+	*out = (struct weft_frame){.address = address, .user = true};
+	for (int back = caller && address; back >= 0 && !out->symbol; back--) {
+		uint64_t look = address - (uint64_t)back;
+
+		m = weft_procs_find(&s->procs, tgid, time_ns, look);
+		if (!m)
+			continue;
+		reach = (struct weft_reach){
+			.tgid = tgid, .start = m->start, .end = m->end, .seen_ns = m->seen};
+		if (!out->module)
+			out->offset = address - m->start + m->offset;
+		out->module = m->file->module;
+		name_in(s, m, &reach, address, look, out);
+	}
+}
+
+void weft_symbols_event(struct weft_symbols *s, const struct weft_process_event *event)
+{
+	weft_procs_event(&s->procs, event);
+}
+
+int weft_symbols_snapshot(struct weft_symbols *s, int32_t tgid, uint64_t time_ns)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", tgid);
+	return weft_procs_snapshot(&s->procs, tgid, time_ns, path);
+}
+
+bool weft_symbols_known(const struct weft_symbols *s, int32_t tgid)
+{
+	return weft_procs_known(&s->procs, tgid);
+}
+
+void weft_symbols_stats(const struct weft_symbols *s, struct weft_symbols_stats *out)
+{
+	*out = (struct weft_symbols_stats){
+		.kernel_hidden = s->kallsyms.hidden,
+		.forgotten = s->procs.forgotten + s->files.files_refused,
+		.kernel_bytes = weft_kallsyms_memory(&s->kallsyms),
+	};
+	for (const struct weft_image *i = s->files.images; i; i = i->next)
+		out->file_bytes += weft_elf_memory(&i->elf);
+}
