@@ -31,7 +31,7 @@
 #define ATTEMPTS_MOST 64u
 #define VDSO_MOST     (1u << 20)
 
-void weft_files_init(struct weft_files *f, struct weft_strings *strings)
+void weft_files_init(struct weft_files *f, struct weft_texts *strings)
 {
 	*f = (struct weft_files){.strings = strings};
 }
@@ -110,8 +110,8 @@ static int name_file(struct weft_files *f, struct weft_file *file)
 	name = malloc(file->id.path_length + 1);
 	if (!name)
 		return -ENOMEM;
-	file->module = weft_strings_intern(f->strings, name,
-					   weft_maps_name(path, name, file->id.path_length + 1));
+	file->module = weft_texts_intern(f->strings, name,
+					 weft_maps_name(path, name, file->id.path_length + 1));
 	free(name);
 	return file->module ? 0 : -ENOMEM;
 }
@@ -132,7 +132,7 @@ struct weft_file *weft_files_get(struct weft_files *f, const struct weft_file_id
 	if (!file)
 		return NULL;
 	file->id = *id;
-	file->id.path = weft_strings_intern(f->strings, id->path, id->path_length);
+	file->id.path = weft_texts_intern(f->strings, id->path, id->path_length);
 	if (!file->id.path)
 		goto fail;
 	file->id.path_length = strlen(file->id.path);
@@ -354,7 +354,7 @@ const char *weft_files_symbol(struct weft_files *f, struct weft_file *file, stru
 	if (!reopen(f, file, image, reach) ||
 	    weft_elf_name(&image->elf, &image->source, index, buf, sizeof(buf)))
 		return NULL;
-	name = weft_strings_intern(f->strings, buf, strlen(buf));
+	name = weft_texts_intern(f->strings, buf, strlen(buf));
 	if (name)
 		weft_u64map_put(&image->names, index + 1, (void *)name); /* else asked again */
 	return name;

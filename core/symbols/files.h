@@ -47,7 +47,7 @@ struct weft_file {
 };
 
 struct weft_files {
-	struct weft_strings *strings;
+	struct weft_texts *strings;
 	struct weft_u64map map; /* key of identity -> chain of weft_file */
 	size_t n;
 	struct weft_image *images;
@@ -57,7 +57,7 @@ struct weft_files {
 	uint64_t files_refused; /* over FILES_MOST */
 };
 
-void weft_files_init(struct weft_files *f, struct weft_strings *strings);
+void weft_files_init(struct weft_files *f, struct weft_texts *strings);
 void weft_files_finish(struct weft_files *f);
 
 /* The file of an identity; NULL: out of memory, or too many files. */

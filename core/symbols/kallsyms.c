@@ -60,7 +60,7 @@ struct entry {
 
 struct builder {
 	struct weft_kallsyms *k;
-	struct weft_strings *strings;
+	struct weft_texts *strings;
 	struct entry now;    /* the best name so far of the address at hand */
 	struct entry before; /* complete, but whether its name must be kept shows in the next one */
 	uint64_t written;    /* address of the last entry in stream */
@@ -142,7 +142,7 @@ static int module_index(struct builder *b, const char *name, size_t length, uint
 		name = bracketed;
 		length += 2;
 	}
-	module = weft_strings_intern(b->strings, name, length);
+	module = weft_texts_intern(b->strings, name, length);
 	if (!module)
 		return -ENOMEM;
 	if (!k->n_modules || k->modules[k->n_modules - 1] != module) {
@@ -331,7 +331,7 @@ static void trim(struct weft_kallsyms *k)
 	}
 }
 
-int weft_kallsyms_load(struct weft_kallsyms *k, const char *path, struct weft_strings *strings)
+int weft_kallsyms_load(struct weft_kallsyms *k, const char *path, struct weft_texts *strings)
 {
 	const size_t size = 16384;
 	struct builder *b = calloc(1, sizeof(*b));
@@ -412,7 +412,7 @@ static void decode(struct cursor *c)
 }
 
 static const char *find_packed(const struct weft_kallsyms *k, uint64_t address,
-			       struct weft_strings *strings, uint64_t *start)
+			       struct weft_texts *strings, uint64_t *start)
 {
 	size_t low = 0, high = k->n_blocks, i;
 	struct cursor c, found;
@@ -438,16 +438,16 @@ static const char *find_packed(const struct weft_kallsyms *k, uint64_t address,
 	}
 	*start = found.address;
 	if (!found.prefix)
-		return weft_strings_intern(strings, found.name, strlen(found.name));
+		return weft_texts_intern(strings, found.name, strlen(found.name));
 	if (c.p == found.p)
 		decode(&c);
 	memcpy(name, PREFIX, PREFIX_LENGTH);
 	strcpy(name + PREFIX_LENGTH, c.name ? c.name : "");
-	return weft_strings_intern(strings, name, strlen(name));
+	return weft_texts_intern(strings, name, strlen(name));
 }
 
 const char *weft_kallsyms_find(const struct weft_kallsyms *k, uint64_t address,
-			       struct weft_strings *strings, uint64_t *start, const char **module)
+			       struct weft_texts *strings, uint64_t *start, const char **module)
 {
 	size_t low = 0, high = k->n_loose;
 	const struct weft_kallsyms_loose *e;
@@ -465,7 +465,7 @@ const char *weft_kallsyms_find(const struct weft_kallsyms *k, uint64_t address,
 	if (e && address - e->address < LOOSE_REACH) {
 		*start = e->address;
 		*module = k->modules[e->module];
-		return weft_strings_intern(strings, k->names + e->name, strlen(k->names + e->name));
+		return weft_texts_intern(strings, k->names + e->name, strlen(k->names + e->name));
 	}
 	if (!k->n || address < k->base || address < k->stext || (k->etext && address >= k->etext) ||
 	    (!k->etext && address - k->base > UINT32_MAX))

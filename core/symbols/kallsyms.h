@@ -43,14 +43,14 @@ struct weft_kallsyms {
 };
 
 /* Reads a file like /proc/kallsyms. On failure k is empty and needs no finish. */
-int weft_kallsyms_load(struct weft_kallsyms *k, const char *path, struct weft_strings *strings);
+int weft_kallsyms_load(struct weft_kallsyms *k, const char *path, struct weft_texts *strings);
 void weft_kallsyms_finish(struct weft_kallsyms *k);
 size_t weft_kallsyms_memory(const struct weft_kallsyms *k); /* bytes held */
 
 /* The symbol that covers an address. Returns its interned name, or NULL; *start is its address,
  * *module "vmlinux", a module's name or "[bpf]". */
 const char *weft_kallsyms_find(const struct weft_kallsyms *k, uint64_t address,
-			       struct weft_strings *strings, uint64_t *start, const char **module);
+			       struct weft_texts *strings, uint64_t *start, const char **module);
 
 /* Which of several names of one place to show: true if a is the better one. Exported names come
  * before local ones, then the fewest leading underscores, then the shortest, then the first in

@@ -7,8 +7,8 @@
 
 #define CHUNK_SIZE 4096u
 
-struct weft_strings_chunk {
-	struct weft_strings_chunk *next;
+struct weft_texts_chunk {
+	struct weft_texts_chunk *next;
 	size_t size;
 	char data[];
 };
@@ -119,7 +119,7 @@ static size_t find_string(const char **slots, size_t cap, const char *text, size
 	return i;
 }
 
-static int strings_grow(struct weft_strings *s)
+static int strings_grow(struct weft_texts *s)
 {
 	size_t cap = s->cap ? s->cap * 2 : 64;
 	const char **slots = calloc(cap, sizeof(*slots));
@@ -138,9 +138,9 @@ static int strings_grow(struct weft_strings *s)
 	return 0;
 }
 
-static char *chunk_alloc(struct weft_strings *s, size_t size)
+static char *chunk_alloc(struct weft_texts *s, size_t size)
 {
-	struct weft_strings_chunk *c = s->chunks;
+	struct weft_texts_chunk *c = s->chunks;
 
 	if (!c || c->size - s->used < size) {
 		size_t room = size > CHUNK_SIZE - sizeof(*c) ? size : CHUNK_SIZE - sizeof(*c);
@@ -157,7 +157,7 @@ static char *chunk_alloc(struct weft_strings *s, size_t size)
 	return c->data + s->used - size;
 }
 
-const char *weft_strings_intern(struct weft_strings *s, const char *text, size_t n)
+const char *weft_texts_intern(struct weft_texts *s, const char *text, size_t n)
 {
 	char *copy;
 	size_t i;
@@ -178,14 +178,14 @@ const char *weft_strings_intern(struct weft_strings *s, const char *text, size_t
 	return copy;
 }
 
-void weft_strings_finish(struct weft_strings *s)
+void weft_texts_finish(struct weft_texts *s)
 {
 	while (s->chunks) {
-		struct weft_strings_chunk *next = s->chunks->next;
+		struct weft_texts_chunk *next = s->chunks->next;
 
 		free(s->chunks);
 		s->chunks = next;
 	}
 	free(s->slots);
-	*s = (struct weft_strings){0};
+	*s = (struct weft_texts){0};
 }

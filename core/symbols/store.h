@@ -24,17 +24,17 @@ void weft_u64map_remove(struct weft_u64map *m, uint64_t key);
 void weft_u64map_finish(struct weft_u64map *m);
 
 /* Zeroed memory is an empty store. Texts live until finish(). */
-struct weft_strings_chunk;
-struct weft_strings {
+struct weft_texts_chunk;
+struct weft_texts {
 	const char **slots;
 	size_t n, cap;
-	struct weft_strings_chunk *chunks;
+	struct weft_texts_chunk *chunks;
 	size_t used; /* of the newest chunk */
 };
 
 /* The one copy of these n bytes, NUL-terminated; NULL: out of memory. */
-const char *weft_strings_intern(struct weft_strings *s, const char *text, size_t n);
-void weft_strings_finish(struct weft_strings *s);
+const char *weft_texts_intern(struct weft_texts *s, const char *text, size_t n);
+void weft_texts_finish(struct weft_texts *s);
 
 uint64_t weft_hash_bytes(const void *p, size_t n);
 

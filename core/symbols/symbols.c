@@ -9,7 +9,7 @@
 #include "core/symbols/procs.h"
 
 struct weft_symbols {
-	struct weft_strings strings;
+	struct weft_texts strings;
 	struct weft_kallsyms kallsyms;
 	bool kallsyms_tried;
 	struct weft_files files;
@@ -34,7 +34,7 @@ void weft_symbols_destroy(struct weft_symbols *s)
 	weft_procs_finish(&s->procs);
 	weft_files_finish(&s->files);
 	weft_kallsyms_finish(&s->kallsyms);
-	weft_strings_finish(&s->strings);
+	weft_texts_finish(&s->strings);
 	free(s);
 }
 
