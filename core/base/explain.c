@@ -101,7 +101,6 @@ static void fail_field(const struct weft_pattern *p, enum weft_field f, bool emp
 		       struct weft_error *err)
 {
 	const char *field = weft_field_names[f];
-	const char *text = shown(p->field[f]);
 	char *where;
 	size_t size = 1;
 
@@ -117,8 +116,11 @@ static void fail_field(const struct weft_pattern *p, enum weft_field f, bool emp
 		strcat(where, k > 0 ? ":" : "");
 		strcat(where, shown(p->field[k]));
 	}
-	weft_fail(err, -ENOENT, field_tags[f], "no %s '%s' in '%s'%s%s", field, text, where,
-		  empty ? ": its probes have no " : "", empty ? field : "");
+	if (p->field[f][0] == '\0') /* it asks for nothing, and still: there is nothing */
+		weft_fail(err, -ENOENT, field_tags[f], "no probe at all in '%s'", where);
+	else
+		weft_fail(err, -ENOENT, field_tags[f], "no %s '%s' in '%s'%s%s", field, p->field[f],
+			  where, empty ? ": its probes have no " : "", empty ? field : "");
 	free(where);
 }
 
