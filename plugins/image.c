@@ -41,8 +41,11 @@ struct image {
 	GElf_Sym symbol;
 };
 
+/* libelf has no public code for a lack of memory; errno, which weft_image_check() clears, tells. */
 static int damaged(struct image *im, const char *what)
 {
+	if (errno == ENOMEM)
+		return weft_nomem(im->err);
 	return weft_fail(im->err, -ENOEXEC, "PLUGIN_NOT_ELF", "%s is damaged: %s", im->view->file,
 			 what);
 }
@@ -449,6 +452,7 @@ int weft_image_check(int fd, uint64_t size, struct weft_provider_view *view, str
 		return weft_fail(err, -EFBIG, "PLUGIN_OPEN",
 				 "%s is %llu bytes long; a plugin has at most %u", view->file,
 				 (unsigned long long)size, WEFT_PLUGIN_MAX_FILE);
+	errno = 0;
 	ret = check_kind(&im);
 	if (ret)
 		return ret;

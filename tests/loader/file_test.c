@@ -156,6 +156,18 @@ static Elf64_Rela *relocation_of(unsigned char *bytes, uint64_t address)
 	return NULL;
 }
 
+#ifdef WEFT_LINKS_RELR
+/* The fixtures of that name are what they say; loader_test.c has the rest. */
+Test(loader_file, packed_relocations_are_packed)
+{
+	size_t size;
+	unsigned char *bytes = read_file(FIXTURE_DIR "/relr/relr.so", &size);
+
+	cr_expect_gt(section_of(bytes, SHT_RELR)->sh_size, 0);
+	free(bytes);
+}
+#endif
+
 Test(loader_file, relocations_where_they_may_not_be)
 {
 	size_t size;
