@@ -11,41 +11,15 @@
 #include <string.h>
 
 #include "config/config.h"
-#include "config/out.h"
+#include "config/json_schema.h"
 #include "config/schema.h"
 #include "core/base/option.h"
-#include "core/lang/actions.h"
 
 struct schema {
 	struct weft_json j;
 	const struct weft_config_provider *providers;
 	size_t n_providers;
 };
-
-static void put_ref(struct weft_json *j, const char *name, const char *what)
-{
-	char ref[64];
-
-	snprintf(ref, sizeof(ref), "#/$defs/%s", what);
-	weft_json_open(j, name, '{');
-	weft_json_string(j, "$ref", ref);
-	weft_json_close(j, '}');
-}
-
-/* "type": "object", no other keys; members follow. */
-static void open_closed_object(struct weft_json *j, const char *name)
-{
-	weft_json_open(j, name, '{');
-	weft_json_string(j, "type", "object");
-	weft_json_bool(j, "additionalProperties", false);
-}
-
-static void open_list(struct weft_json *j, const char *name)
-{
-	weft_json_open(j, name, '{');
-	weft_json_string(j, "type", "array");
-	weft_json_uint(j, "minItems", 1);
-}
 
 /* ---- types: the members of an object that describes one value ---- */
 
@@ -94,23 +68,13 @@ static void put_size(struct weft_json *j)
 	weft_json_close(j, ']');
 }
 
-static void put_one_or_list(struct weft_json *j, const char *ref)
-{
-	weft_json_open(j, "anyOf", '[');
-	put_ref(j, NULL, ref);
-	open_list(j, NULL);
-	put_ref(j, "items", ref);
-	weft_json_close(j, '}');
-	weft_json_close(j, ']');
-}
-
 static void put_pids(struct weft_json *j, const struct weft_key *key)
 {
 	weft_json_open(j, "anyOf", '[');
 	weft_json_open(j, NULL, '{');
 	put_integer(j, key);
 	weft_json_close(j, '}');
-	open_list(j, NULL);
+	weft_schema_list(j, NULL);
 	weft_json_open(j, "items", '{');
 	put_integer(j, key);
 	weft_json_close(j, '}');
@@ -147,7 +111,7 @@ static void put_type(struct schema *s, const struct weft_key *key)
 		put_level(s, key->level);
 		break;
 	case WEFT_KEY_COMMAND:
-		put_one_or_list(j, "scalar");
+		weft_schema_one_or_list(j, "scalar");
 		break;
 	case WEFT_KEY_PIDS:
 		put_pids(j, key);
@@ -157,7 +121,7 @@ static void put_type(struct schema *s, const struct weft_key *key)
 		weft_json_open(j, "propertyNames", '{');
 		weft_json_string(j, "pattern", "^[A-Za-z_][A-Za-z0-9_]*$");
 		weft_json_close(j, '}');
-		put_ref(j, "additionalProperties", "scalar");
+		weft_schema_ref(j, "additionalProperties", "scalar");
 		break;
 	case WEFT_KEY_PROVIDERS:
 		put_providers(s);
@@ -165,7 +129,7 @@ static void put_type(struct schema *s, const struct weft_key *key)
 	case WEFT_KEY_PROBES:
 		weft_json_string(j, "type", "array");
 		weft_json_uint(j, "minItems", 1);
-		put_ref(j, "items", "clause");
+		weft_schema_ref(j, "items", "clause");
 		break;
 	case WEFT_KEY_BEGIN:
 	case WEFT_KEY_END:
@@ -173,7 +137,7 @@ static void put_type(struct schema *s, const struct weft_key *key)
 		weft_json_string(j, "$ref", "#/$defs/actions");
 		break;
 	case WEFT_KEY_PATTERNS:
-		put_one_or_list(j, "probe");
+		weft_schema_one_or_list(j, "probe");
 		break;
 	case WEFT_KEY_SETTINGS:
 		put_with(s);
@@ -245,20 +209,6 @@ static void put_level(struct schema *s, const struct weft_level *level)
 
 /* ---- providers' options ---- */
 
-static void put_choices(struct weft_json *j, const char *choices)
-{
-	weft_json_open(j, "enum", '[');
-	for (const char *p = choices ? choices : ""; *p; p += *p == '|') {
-		char word[64];
-		size_t n = strcspn(p, "|");
-
-		snprintf(word, sizeof(word), "%.*s", (int)n, p);
-		weft_json_string(j, NULL, word);
-		p += n;
-	}
-	weft_json_close(j, ']');
-}
-
 static void put_option_type(struct weft_json *j, const struct weft_option_spec *o)
 {
 	switch (o->type) {
@@ -273,7 +223,7 @@ static void put_option_type(struct weft_json *j, const struct weft_option_spec *
 		weft_json_int(j, "maximum", o->max);
 		break;
 	case WEFT_OPTION_ENUM:
-		put_choices(j, o->choices);
+		weft_schema_choices(j, o->choices);
 		break;
 	case WEFT_OPTION_DURATION:
 		put_duration(j);
@@ -311,7 +261,7 @@ static void put_providers(struct schema *s)
 
 	weft_json_string(j, "type", "object");
 	if (s->n_providers == 0) {
-		put_ref(j, "additionalProperties", "settings");
+		weft_schema_ref(j, "additionalProperties", "settings");
 		return;
 	}
 	weft_json_bool(j, "additionalProperties", false);
@@ -319,7 +269,7 @@ static void put_providers(struct schema *s)
 	for (size_t i = 0; i < s->n_providers; i++) {
 		const struct weft_config_provider *p = &s->providers[i];
 
-		open_closed_object(j, p->name);
+		weft_schema_object(j, p->name);
 		if (p->summary)
 			weft_json_string(j, "description", p->summary);
 		weft_json_open(j, "properties", '{');
@@ -341,149 +291,13 @@ static void put_with(struct schema *s)
 	}
 	weft_json_open(j, "anyOf", '[');
 	for (size_t i = 0; i < s->n_providers; i++) {
-		open_closed_object(j, NULL);
+		weft_schema_object(j, NULL);
 		weft_json_open(j, "properties", '{');
 		put_options(j, &s->providers[i], WEFT_OPTION_PER_PROBE);
 		weft_json_close(j, '}');
 		weft_json_close(j, '}');
 	}
 	weft_json_close(j, ']');
-}
-
-/* ---- actions ---- */
-
-static void put_map_of_scalars(struct weft_json *j)
-{
-	weft_json_open(j, NULL, '{');
-	weft_json_string(j, "type", "object");
-	weft_json_uint(j, "minProperties", 1);
-	put_ref(j, "additionalProperties", "scalar");
-	weft_json_close(j, '}');
-}
-
-static void put_list_of_scalars(struct weft_json *j)
-{
-	open_list(j, NULL);
-	put_ref(j, "items", "scalar");
-	weft_json_close(j, '}');
-}
-
-static void put_shape(struct weft_json *j, const struct weft_action_field *field)
-{
-	switch (field->shape) {
-	case WEFT_SHAPE_EXPR:
-	case WEFT_SHAPE_NAME:
-		weft_json_string(j, "$ref", "#/$defs/scalar");
-		break;
-	case WEFT_SHAPE_NAMES:
-	case WEFT_SHAPE_FORMAT:
-		put_one_or_list(j, "scalar");
-		break;
-	case WEFT_SHAPE_KEYS:
-		weft_json_open(j, "anyOf", '[');
-		put_ref(j, NULL, "scalar");
-		put_list_of_scalars(j);
-		put_map_of_scalars(j);
-		weft_json_close(j, ']');
-		break;
-	case WEFT_SHAPE_FIELDS:
-		weft_json_open(j, "anyOf", '[');
-		put_list_of_scalars(j);
-		put_map_of_scalars(j);
-		weft_json_close(j, ']');
-		break;
-	case WEFT_SHAPE_CHOICE:
-		put_choices(j, field->choices);
-		break;
-	}
-}
-
-static const struct weft_action_field *whole_field(const struct weft_action_spec *spec)
-{
-	for (size_t i = 0; i < spec->n_fields; i++) {
-		if (!*spec->fields[i].name)
-			return &spec->fields[i];
-	}
-	return NULL;
-}
-
-static bool needs_value(const struct weft_action_spec *spec)
-{
-	for (size_t i = 0; i < spec->n_fields; i++) {
-		if (spec->fields[i].required)
-			return true;
-	}
-	return false;
-}
-
-static void put_fields(struct weft_json *j, const struct weft_action_spec *spec)
-{
-	weft_json_string(j, "type", "object");
-	weft_json_bool(j, "additionalProperties", false);
-	weft_json_open(j, "required", '[');
-	for (size_t i = 0; i < spec->n_fields; i++) {
-		if (spec->fields[i].required)
-			weft_json_string(j, NULL, spec->fields[i].name);
-	}
-	weft_json_close(j, ']');
-	weft_json_open(j, "properties", '{');
-	for (size_t i = 0; i < spec->n_fields; i++) {
-		weft_json_open(j, spec->fields[i].name, '{');
-		weft_json_string(j, "description", spec->fields[i].help);
-		put_shape(j, &spec->fields[i]);
-		weft_json_close(j, '}');
-	}
-	weft_json_close(j, '}');
-}
-
-static void put_action(struct weft_json *j, const struct weft_action_spec *spec)
-{
-	const struct weft_action_field *whole = whole_field(spec);
-
-	weft_json_open(j, spec->name, '{');
-	weft_json_string(j, "description", spec->help);
-	if (!needs_value(spec)) {
-		weft_json_open(j, "anyOf", '[');
-		weft_json_open(j, NULL, '{');
-		weft_json_string(j, "type", "null");
-		weft_json_close(j, '}');
-		weft_json_open(j, NULL, '{');
-	}
-	if (whole)
-		put_shape(j, whole);
-	else
-		put_fields(j, spec);
-	if (!needs_value(spec)) {
-		weft_json_close(j, '}');
-		weft_json_close(j, ']');
-	}
-	weft_json_close(j, '}');
-}
-
-static void put_action_list(struct weft_json *j)
-{
-	open_list(j, "actions");
-	weft_json_open(j, "items", '{');
-	weft_json_open(j, "anyOf", '[');
-	open_closed_object(j, NULL);
-	weft_json_uint(j, "minProperties", 1);
-	weft_json_uint(j, "maxProperties", 1);
-	weft_json_open(j, "properties", '{');
-	for (size_t i = 0; i < weft_n_actions; i++)
-		put_action(j, &weft_actions[i]);
-	weft_json_close(j, '}');
-	weft_json_close(j, '}');
-	weft_json_open(j, NULL, '{');
-	weft_json_open(j, "enum", '[');
-	for (size_t i = 0; i < weft_n_actions; i++) {
-		if (!needs_value(&weft_actions[i]))
-			weft_json_string(j, NULL, weft_actions[i].name);
-	}
-	weft_json_close(j, ']');
-	weft_json_close(j, '}');
-	weft_json_close(j, ']');
-	weft_json_close(j, '}');
-	weft_json_close(j, '}');
 }
 
 /* ---- the whole ---- */
@@ -502,7 +316,7 @@ static void put_definitions(struct schema *s)
 	weft_json_close(j, '}');
 	weft_json_open(j, "settings", '{');
 	weft_json_string(j, "type", "object");
-	put_ref(j, "additionalProperties", "scalar");
+	weft_schema_ref(j, "additionalProperties", "scalar");
 	weft_json_close(j, '}');
 	weft_json_open(j, "probe", '{');
 	weft_json_open(j, "anyOf", '[');
@@ -515,7 +329,7 @@ static void put_definitions(struct schema *s)
 	weft_json_open(j, "clause", '{');
 	put_level(s, &weft_level_clause);
 	weft_json_close(j, '}');
-	put_action_list(j);
+	weft_schema_actions(j);
 	weft_json_close(j, '}');
 }
 

@@ -37,19 +37,51 @@ void weft_fail_unknown(struct weft_reader *r, struct weft_pos pos, const char *t
 		weft_error_suggest(r->err, weft_nearest(word, names, n));
 }
 
+const char *weft_hint_comma(const struct weft_tree_node *value)
+{
+	return value->flow && value->key && weft_tree_is_null(value)
+		       ? ": if it belongs to the value before it, that value needs quotes"
+		       : "";
+}
+
+static size_t key_names(const struct weft_level *level, const char *names[MAX_KEYS])
+{
+	size_t n = 0;
+
+	for (; n < level->n_keys && n < MAX_KEYS; n++)
+		names[n] = level->keys[n].name;
+	return n;
+}
+
+/* Whether the key is there, or a misspelt one that was reported with this name as the right one. */
+static bool is_given(const struct weft_level *level, const struct weft_tree_node *map,
+		     const char *name)
+{
+	const char *names[MAX_KEYS], *near;
+	size_t n = key_names(level, names);
+
+	if (find_value(map, name))
+		return true;
+	for (const struct weft_tree_node *v = map->first; v; v = v->next) {
+		near = find_key(level, v->key->text.s) ? NULL
+						       : weft_nearest(v->key->text.s, names, n);
+		if (near && strcmp(near, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void fail_key(struct weft_reader *r, const struct weft_level *level,
 		     const struct weft_tree_node *value)
 {
 	const struct weft_tree_node *key = value->key;
 	const char *names[MAX_KEYS];
 	struct weft_tree_words words;
-	char sentence[160];
-	size_t n = 0;
+	char sentence[256];
+	size_t n = key_names(level, names);
 
-	for (; n < level->n_keys && n < MAX_KEYS; n++)
-		names[n] = level->keys[n].name;
-	snprintf(sentence, sizeof(sentence), "%s has no key %s", level->title,
-		 weft_tree_describe(key, &words));
+	snprintf(sentence, sizeof(sentence), "%s has no key %s%s", level->title,
+		 weft_tree_describe(key, &words), weft_hint_comma(value));
 	weft_fail_unknown(r, key->pos, "CONFIG_KEY_UNKNOWN", sentence, key->text.s, names, n);
 }
 
@@ -71,7 +103,7 @@ static void check_missing(struct weft_reader *r, const struct weft_level *level,
 
 	for (size_t i = 0; i < level->n_keys; i++) {
 		const struct weft_key *key = &level->keys[i];
-		bool given = find_value(map, key->name) != NULL;
+		bool given = (key->required || key->one_of) && is_given(level, map, key->name);
 		size_t n = strlen(names);
 
 		if (key->required && !given)

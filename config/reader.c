@@ -94,7 +94,7 @@ bool weft_tree_is_open(const struct weft_tree_node *node)
 	return quote || depth > 0;
 }
 
-const char *weft_tree_cut(struct weft_reader *r, const struct weft_tree_node *node)
+const char *weft_tree_cut(struct weft_reader *r, const struct weft_tree_node *node, bool is_key)
 {
 	const char *quoted;
 	size_t length;
@@ -102,7 +102,8 @@ const char *weft_tree_cut(struct weft_reader *r, const struct weft_tree_node *no
 	if (node->kind != WEFT_TREE_SCALAR || node->quoted || !node->flow ||
 	    !weft_tree_is_open(node))
 		return NULL;
-	length = weft_source_extent(r->source, node->offset, true);
+	length = weft_source_extent(r->source, node->offset,
+				    WEFT_EXTENT_FLOW | (is_key ? WEFT_EXTENT_KEY : 0));
 	if (length <= node->size)
 		return NULL;
 	quoted = weft_source_quoted(r->source, node->offset, length, r->arena);

@@ -108,6 +108,9 @@ bool weft_refuse_octal(struct weft_reader *r, const struct weft_tree_node *node)
 void weft_fail_unknown(struct weft_reader *r, struct weft_pos pos, const char *tag,
 		       const char *sentence, const char *word, const char *const *names, size_t n);
 
+/* What to add to a report of a key whose value is missing: in { } a comma may be to blame; or "". */
+const char *weft_hint_comma(const struct weft_tree_node *value);
+
 /* core/lang's actions, by the shapes of its table (config/actions.c). */
 struct weft_action;
 void weft_read_action_list(struct weft_reader *r, const struct weft_tree_node *node,

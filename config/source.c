@@ -169,7 +169,22 @@ static size_t skip_string(const struct weft_source *s, size_t i)
 	return i + 1;
 }
 
-size_t weft_source_extent(const struct weft_source *s, size_t offset, bool flow)
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Whether the character at i ends a text that stands at `where`, outside of all its brackets. */
+static bool ends_text(const struct weft_source *s, size_t i, unsigned int where)
+{
+	char c = s->data[i], next = i + 1 < s->size ? s->data[i + 1] : '\n';
+
+	if ((where & WEFT_EXTENT_FLOW) && (c == ',' || c == ')' || c == ']' || c == '}'))
+		return true;
+	return (where & WEFT_EXTENT_KEY) && c == ':' && (is_blank(next) || next == '\n');
+}
+
+size_t weft_source_extent(const struct weft_source *s, size_t offset, unsigned int where)
 {
 	size_t i = offset, depth = 0;
 
@@ -180,20 +195,17 @@ size_t weft_source_extent(const struct weft_source *s, size_t offset, bool flow)
 			i = skip_string(s, i);
 			continue;
 		}
-		if (c == '#' && i > offset && (s->data[i - 1] == ' ' || s->data[i - 1] == '\t'))
+		if (c == '#' && i > offset && is_blank(s->data[i - 1]))
+			break;
+		if (depth == 0 && ends_text(s, i, where))
 			break;
 		if (c == '(' || c == '[' || c == '{')
 			depth++;
-		if (c == ')' || c == ']' || c == '}') {
-			if (depth == 0 && flow)
-				break;
+		if (c == ')' || c == ']' || c == '}')
 			depth -= depth > 0;
-		}
-		if (c == ',' && depth == 0 && flow)
-			break;
 		i++;
 	}
-	while (i > offset && (s->data[i - 1] == ' ' || s->data[i - 1] == '\t'))
+	while (i > offset && is_blank(s->data[i - 1]))
 		i--;
 	return i - offset;
 }

@@ -26,10 +26,13 @@ void weft_source_finish(struct weft_source *s);
 size_t weft_source_offset(struct weft_source *s, size_t index);
 struct weft_pos weft_source_pos(const struct weft_source *s, size_t offset);
 
-/* The value that was probably meant to begin at offset: up to a comma or bracket that ends it where
- * it lies in a flow collection, else up to the end of its line or a comment. Brackets and strings
- * inside it are kept whole. Returns its length in bytes. */
-size_t weft_source_extent(const struct weft_source *s, size_t offset, bool flow);
+/* Where the text stands whose extent is looked for. */
+#define WEFT_EXTENT_FLOW 1u /* in { } or [ ]: a comma or a bracket ends it */
+#define WEFT_EXTENT_KEY  2u /* it is a key: a colon ends it */
+
+/* The text that was probably meant to begin at offset: up to what ends it there, the end of its
+ * line or a comment. Brackets and strings inside it are kept whole. Returns its length in bytes. */
+size_t weft_source_extent(const struct weft_source *s, size_t offset, unsigned int where);
 
 /* The same in the quotes that YAML needs around it, for messages; NULL: out of memory. */
 char *weft_source_quoted(const struct weft_source *s, size_t offset, size_t length,

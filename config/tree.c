@@ -78,7 +78,7 @@ static void refuse(struct builder *b, struct weft_tree_node *node, const char *t
 		   const char *what, const char *character)
 {
 	struct weft_source *s = b->r->source;
-	size_t length = weft_source_extent(s, node->offset, node->flow);
+	size_t length = weft_source_extent(s, node->offset, node->flow ? WEFT_EXTENT_FLOW : 0);
 	const char *quoted = weft_source_quoted(s, node->offset, length, b->r->arena);
 
 	node->kind = WEFT_TREE_BAD;
@@ -137,14 +137,16 @@ static bool is_cut(struct builder *b, struct frame *f, struct weft_tree_node *va
 	if (before && before->kind == WEFT_TREE_BAD)
 		return true;
 	if (before)
-		whole = weft_tree_cut(b->r, before);
+		whole = weft_tree_cut(b->r, before, false);
 	if (whole) {
 		weft_tree_fail_cut(b->r, before, whole);
 		before->kind = WEFT_TREE_BAD;
 	} else {
-		whole = weft_tree_cut(b->r, f->key);
-		if (whole)
+		whole = weft_tree_cut(b->r, f->key, true);
+		if (whole) {
 			weft_tree_fail_cut(b->r, f->key, whole);
+			f->node->kind = WEFT_TREE_BAD;
+		}
 	}
 	f->cut = whole != NULL;
 	return whole != NULL;

@@ -62,7 +62,7 @@ bool weft_tree_is_null(const struct weft_tree_node *node);
 bool weft_tree_is_open(const struct weft_tree_node *node);
 /* A plain scalar in a flow collection that is cut short at a comma: the whole of it, in quotes, for
  * the message; else NULL. */
-const char *weft_tree_cut(struct weft_reader *r, const struct weft_tree_node *node);
+const char *weft_tree_cut(struct weft_reader *r, const struct weft_tree_node *node, bool is_key);
 void weft_tree_fail_cut(struct weft_reader *r, const struct weft_tree_node *node, const char *whole);
 
 /* The node in words, for "expected ..., found %s". */

@@ -135,7 +135,7 @@ bool weft_read_expr(struct weft_reader *r, const struct weft_tree_node *node, co
 
 	if (!weft_expect_scalar(r, node, what, "an expression"))
 		return false;
-	whole = weft_tree_cut(r, node);
+	whole = weft_tree_cut(r, node, false);
 	if (whole) {
 		weft_tree_fail_cut(r, node, whole);
 		return false;

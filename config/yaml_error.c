@@ -35,7 +35,8 @@ static const struct hint hints[] = {
 	{"did not find expected whitespace or line break", true, NULL},
 	{"did not find expected comment or line break", true, NULL},
 	{"did not find expected tag URI", true, NULL},
-	{"could not find expected ':'", true, "a key is followed by `: ` and its value"},
+	{"could not find expected ':'", false,
+	 "a key is followed by `: `, and an entry of a list begins with `- `"},
 	{"found unknown escape character", false,
 	 "in double quotes a backslash begins an escape; write \\\\, or use single quotes"},
 	{"found unexpected end of stream", false, "a quote is never closed"},
@@ -89,7 +90,7 @@ static const char *find_value(struct weft_reader *r, const yaml_parser_t *p, siz
 
 	if (!find_suspect(r, p, problem, last, &s))
 		return NULL;
-	length = weft_source_extent(r->source, s.offset, s.flow);
+	length = weft_source_extent(r->source, s.offset, s.flow ? WEFT_EXTENT_FLOW : 0);
 	if (length == 0 || length <= s.taken || r->source->data[s.offset] == '\t')
 		return NULL;
 	return weft_source_quoted(r->source, s.offset, length, r->arena);
