@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The table of losses: every way in which a firing, a record or a value can fail to reach the
- * reader. Tags are stable; docs/losses.md is generated from the table. */
+ * reader. Tags are stable; docs/reference/losses.md is made from the table. */
 #ifndef WEFT_CORE_LOSS_H
 #define WEFT_CORE_LOSS_H
 
 #include <stddef.h>
+
+struct weft_arena;
 
 enum weft_loss {
 	WEFT_LOSS_RECORD_BUFFER_FULL,
@@ -35,5 +37,8 @@ struct weft_loss_spec {
 	const char *remedy;  /* what to do, or NULL */
 };
 extern const struct weft_loss_spec weft_losses[WEFT_N_LOSSES];
+
+/* The reference page of the losses (docs/reference/losses.md). NULL: out of memory. */
+char *weft_loss_reference(struct weft_arena *arena);
 
 #endif

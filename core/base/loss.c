@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The table of losses. docs/losses.md is generated from it. */
+/* The table of losses. docs/reference/losses.md is made from it. */
 #include "core/loss.h"
 
 const struct weft_loss_spec weft_losses[WEFT_N_LOSSES] = {
@@ -102,7 +102,7 @@ const struct weft_loss_spec weft_losses[WEFT_N_LOSSES] = {
 		{
 			"PAIRING_NO_ENTRY",
 			"A return was dropped: its entry was not seen.",
-			"None is needed for calls that had begun before tracing did.",
+			"Nothing, where the calls had begun before tracing did.",
 		},
 	[WEFT_LOSS_PAIRING_FULL] =
 		{
@@ -119,8 +119,8 @@ const struct weft_loss_spec weft_losses[WEFT_N_LOSSES] = {
 	[WEFT_LOSS_PROCESS_EVENTS_LOST] =
 		{
 			"PROCESS_EVENTS_LOST",
-			"A process was started, ended or mapped a file without our hearing of it: "
+			"A process started, ended or mapped a file without the tracer hearing of it: "
 			"symbols and targets may be incomplete.",
-			"Raise options.buffer, or trace while fewer processes start.",
+			"Trace while fewer processes come and go.",
 		},
 };

@@ -129,7 +129,7 @@ static void list_choices(const char *choices, char *buf, size_t size)
 	size_t used = 0;
 
 	for (const char *p = choices; *p != '\0' && used + 3 < size; p++) {
-		buf[used++] = *p == '|' ? ',' : *p;
+		buf[used++] = (char)(*p == '|' ? ',' : *p);
 		if (*p == '|')
 			buf[used++] = ' ';
 	}

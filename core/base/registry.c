@@ -188,7 +188,7 @@ static int make_room(struct weft_registry *h)
 		return -ENOMEM;
 	if (r->n < r->n_chunks * PROBES_A_CHUNK)
 		return 0;
-	if (weft_grow(&r->chunks, &r->cap_chunks, r->n_chunks, sizeof(*r->chunks)))
+	if (weft_grow(&r->chunks, &r->cap_chunks, r->n_chunks, sizeof(void *)))
 		return -ENOMEM;
 	chunk = malloc(sizeof(*chunk));
 	if (!chunk)
@@ -316,9 +316,9 @@ const struct weft_probe *weft_registry_at(const struct weft_registry_core *r, si
 void weft_registry_memory(const struct weft_registry_core *r, size_t *strings, size_t *rest)
 {
 	weft_strings_memory(&r->strings, strings, rest);
-	*rest += sizeof(*r) + r->cap_chunks * sizeof(*r->chunks) + r->n_chunks * sizeof(**r->chunks);
+	*rest += sizeof(*r) + r->cap_chunks * sizeof(void *) + r->n_chunks * sizeof(**r->chunks);
 	*rest += r->n_table * sizeof(*r->table) + r->cap_revived * sizeof(*r->revived);
-	*rest += r->cap_providers * sizeof(*r->providers);
+	*rest += r->cap_providers * sizeof(void *);
 	for (size_t i = 0; i < r->n_providers; i++)
 		*rest += sizeof(**r->providers) + r->providers[i]->cap * sizeof(uint32_t);
 }

@@ -115,6 +115,23 @@ Test(error, clear_forgets_and_can_be_used_again)
 	weft_error_destroy(err);
 }
 
+Test(error, truncate_keeps_the_first)
+{
+	struct weft_error *err = weft_error_create();
+
+	weft_fail(err, -EIO, "ONE", "one");
+	weft_fail(err, -EIO, "TWO", "two");
+	weft_error_context(err, "of two");
+	weft_error_truncate(err, 5);
+	cr_expect_eq(weft_error_count(err), 2);
+	weft_error_truncate(err, 1);
+	cr_expect_eq(weft_error_count(err), 1);
+	weft_error_context(err, "of one");
+	cr_expect_str_eq(weft_error_context_text(err, 0, 0), "of one");
+	weft_error_truncate(NULL, 0);
+	weft_error_destroy(err);
+}
+
 Test(error, NO_MEMORY)
 {
 	struct weft_error *err = weft_error_create();

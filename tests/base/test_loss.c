@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 #include <criterion/criterion.h>
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "core/arena.h"
 #include "core/loss.h"
 
 static bool is_sentence(const char *s)
@@ -51,4 +53,19 @@ Test(loss, remedies_name_the_option)
 		cr_assert_not_null(l->remedy);
 		cr_expect_not_null(strstr(l->remedy, rows[i].option), "%s", l->tag);
 	}
+}
+
+Test(loss, the_committed_page_is_what_the_table_says)
+{
+	struct weft_arena *arena = weft_arena_create();
+	char *page = weft_loss_reference(arena), committed[32768];
+	FILE *f = fopen(WEFT_SOURCE_DIR "/docs/reference/losses.md", "r");
+	size_t n;
+
+	cr_assert_not_null(f);
+	n = fread(committed, 1, sizeof(committed) - 1, f);
+	committed[n] = '\0';
+	fclose(f);
+	cr_expect_str_eq(committed, page, "run ninja docs-losses");
+	weft_arena_destroy(arena);
 }
