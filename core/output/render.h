@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Values and printf formats as text. */
+#ifndef WEFT_OUTPUT_RENDER_H
+#define WEFT_OUTPUT_RENDER_H
+
+#include <stdbool.h>
+
+#include "core/output/buf.h"
+#include "core/value.h"
+
+/* The name of an action's kind, as the user wrote it: "count". */
+const char *weft_kind_name(enum weft_action_kind kind);
+
+void weft_render_int(struct weft_buf *b, const struct weft_value *v); /* pointers as 0x... */
+/* Any value but a stack, escaped for eyes; word: in quotes where it is not one. */
+void weft_render_value(struct weft_buf *b, const struct weft_value *v, bool word);
+/* "vfs_read+0x10", "main+0x4 (/usr/bin/x)", "0x7f00 (/usr/bin/x+0x40)". */
+void weft_render_frame(struct weft_buf *b, const struct weft_frame *f);
+/* A frame a line, innermost first, behind `indent` blanks each. */
+void weft_render_stack(struct weft_buf *b, const struct weft_value *v, size_t indent);
+/* Of a row's keys: kernel stacks before user stacks. */
+void weft_render_stacks(struct weft_buf *b, const struct weft_named_value *values, size_t n,
+			size_t indent);
+/* A record's format with its fields. escape: for eyes; otherwise the strings' own bytes. */
+void weft_render_printf(struct weft_buf *b, const struct weft_record *r, bool escape);
+
+/* sum / count, where sum may be signed or not. */
+double weft_average(const struct weft_row *row);
+
+/* Buckets as bars, `indent` blanks before each line; width: columns there are, 0: unknown. */
+void weft_render_histogram(struct weft_buf *b, const struct weft_row *row, const char *unit,
+			   size_t indent, int width);
+
+#endif

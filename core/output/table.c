@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Aggregations as tables for eyes:
+ *
+ *	oncpu (count):
+ *	  program  cpu  count
+ *	  bash       0     41
+ *	      vfs_read+0x10
+ *	      main+0x25 (/usr/bin/bash)
+ *
+ * A column a key, numbers to the right; then the value. Stacks are no columns: their frames follow
+ * the row, the kernel's before the program's, as they lie on each other. Rows keep the order they
+ * come in, greatest first, and all of them are printed.
+ *
+ * The cells are made once, into one buffer, and printed when the widest of each column is known.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/output/escape.h"
+#include "core/output/render.h"
+#include "core/output/sinks.h"
+
+struct column {
+	size_t key; /* index of the key; n_keys: the value, n_keys + 1: the count behind an average */
+	bool right;
+	size_t width;
+};
+
+struct cell {
+	size_t start, size; /* in cells */
+};
+
+struct grid {
+	const struct weft_table *t;
+	struct column *columns;
+	size_t n_columns, n_keys;
+	struct weft_buf text;
+	struct cell *cells; /* the heading's, then row by row */
+};
+
+static void put_heading(struct weft_output *o, const struct weft_table *t)
+{
+	struct weft_buf *b = &o->buf;
+
+	if (o->options.color)
+		weft_buf_str(b, "\033[1m");
+	weft_escape_text(b, t->name, strlen(t->name));
+	weft_buf_printf(b, " (%s", weft_kind_name(t->kind));
+	if (t->unit)
+		weft_buf_printf(b, ", %s", t->unit);
+	weft_buf_str(b, "):");
+	if (o->options.color)
+		weft_buf_str(b, "\033[0m");
+}
+
+static bool has_int(const struct weft_table *t)
+{
+	return t->kind == WEFT_ACTION_SUM || t->kind == WEFT_ACTION_MIN ||
+	       t->kind == WEFT_ACTION_MAX;
+}
+
+static void put_value(struct weft_buf *b, const struct weft_table *t, const struct weft_row *row)
+{
+	if (t->kind == WEFT_ACTION_AVG)
+		weft_buf_printf(b, "%.2f", weft_average(row));
+	else if (has_int(t))
+		weft_render_int(b, &row->value);
+	else
+		weft_buf_printf(b, "%" PRIu64, row->count);
+}
+
+static int choose_columns(struct grid *g)
+{
+	const struct weft_row *first = g->t->rows;
+
+	g->n_keys = first->n_keys;
+	g->columns = calloc(g->n_keys + 2, sizeof(*g->columns));
+	if (!g->columns)
+		return -ENOMEM;
+	for (size_t k = 0; k < g->n_keys; k++) {
+		enum weft_value_kind kind = first->keys[k].value.type.kind;
+
+		if (kind != WEFT_VALUE_STACK)
+			g->columns[g->n_columns++] =
+				(struct column){.key = k, .right = kind == WEFT_VALUE_INT};
+	}
+	g->columns[g->n_columns++] = (struct column){.key = g->n_keys, .right = true};
+	if (g->t->kind == WEFT_ACTION_AVG)
+		g->columns[g->n_columns++] = (struct column){.key = g->n_keys + 1, .right = true};
+	return 0;
+}
+
+static void fill_cell(struct grid *g, const struct weft_row *row, const struct column *c)
+{
+	const struct weft_table *t = g->t;
+	struct weft_buf *b = &g->text;
+
+	if (!row && c->key < g->n_keys) {
+		const char *name = t->rows[0].keys[c->key].name;
+
+		weft_escape_text(b, name, strlen(name));
+	} else if (!row) {
+		weft_buf_str(b, c->key == g->n_keys ? weft_kind_name(t->kind) : "count");
+	} else if (c->key < row->n_keys && c->key < g->n_keys) {
+		weft_render_value(b, &row->keys[c->key].value, true);
+	} else if (c->key == g->n_keys) {
+		put_value(b, t, row);
+	} else {
+		weft_buf_printf(b, "%" PRIu64, row->count);
+	}
+}
+
+static int fill(struct grid *g)
+{
+	size_t n = 0;
+
+	g->cells = calloc((g->t->n_rows + 1) * g->n_columns, sizeof(*g->cells));
+	if (!g->cells)
+		return -ENOMEM;
+	for (size_t i = 0; i <= g->t->n_rows; i++)
+		for (size_t k = 0; k < g->n_columns; k++) {
+			struct column *c = &g->columns[k];
+			struct cell *cell = &g->cells[n++];
+			size_t width;
+
+			cell->start = g->text.n;
+			fill_cell(g, i ? &g->t->rows[i - 1] : NULL, c);
+			if (g->text.status)
+				return g->text.status;
+			cell->size = g->text.n - cell->start;
+			width = cell->size ? weft_utf8_count(g->text.data + cell->start, cell->size)
+					   : 0;
+			c->width = width > c->width ? width : c->width;
+		}
+	return 0;
+}
+
+static void put_line(struct weft_buf *b, const struct grid *g, size_t line)
+{
+	for (size_t k = 0; k < g->n_columns; k++) {
+		const struct cell *cell = &g->cells[line * g->n_columns + k];
+		const char *text = cell->size ? g->text.data + cell->start : "";
+		size_t pad = g->columns[k].width - weft_utf8_count(text, cell->size);
+
+		weft_buf_str(b, "  ");
+		if (g->columns[k].right)
+			weft_buf_fill(b, ' ', pad);
+		weft_buf_put(b, text, cell->size);
+		if (!g->columns[k].right)
+			weft_buf_fill(b, ' ', pad);
+	}
+	weft_buf_str(b, "\n");
+}
+
+static int put_grid(struct weft_output *o, const struct weft_table *t)
+{
+	struct grid g = {.t = t};
+	int r = choose_columns(&g);
+
+	if (!r)
+		r = fill(&g);
+	for (size_t i = 0; !r && i <= t->n_rows; i++) {
+		put_line(&o->buf, &g, i);
+		if (i)
+			weft_render_stacks(&o->buf, t->rows[i - 1].keys, t->rows[i - 1].n_keys, 6);
+		r = weft_buf_spill(&o->buf, o->options.out);
+	}
+	weft_buf_finish(&g.text);
+	free(g.cells);
+	free(g.columns);
+	return r;
+}
+
+/* A distribution has no place in a column: the row's keys head it. */
+static int put_histograms(struct weft_output *o, const struct weft_table *t)
+{
+	struct weft_buf *b = &o->buf;
+	int r = 0;
+
+	for (size_t i = 0; !r && i < t->n_rows; i++) {
+		const struct weft_row *row = &t->rows[i];
+
+		weft_buf_str(b, " ");
+		for (size_t k = 0; k < row->n_keys; k++) {
+			if (row->keys[k].value.type.kind == WEFT_VALUE_STACK)
+				continue;
+			weft_buf_str(b, " ");
+			weft_escape_text(b, row->keys[k].name, strlen(row->keys[k].name));
+			weft_buf_str(b, "=");
+			weft_render_value(b, &row->keys[k].value, true);
+		}
+		weft_buf_printf(b, " %" PRIu64 " value%s\n", row->count, row->count == 1 ? "" : "s");
+		weft_render_stacks(b, row->keys, row->n_keys, 6);
+		weft_render_histogram(b, row, t->unit, 4, o->options.width);
+		r = weft_buf_spill(b, o->options.out);
+	}
+	return r;
+}
+
+int weft_text_table(struct weft_output *o, const struct weft_table *t)
+{
+	struct weft_buf *b = &o->buf;
+
+	put_heading(o, t);
+	if (!t->n_rows) {
+		weft_buf_str(b, " no rows\n");
+		return 0;
+	}
+	if (t->kind == WEFT_ACTION_QUANTIZE) {
+		weft_buf_str(b, "\n");
+		return put_histograms(o, t);
+	}
+	if (!t->rows[0].n_keys && t->n_rows == 1) { /* one number needs no table */
+		weft_buf_str(b, " ");
+		put_value(b, t, t->rows);
+		if (t->kind == WEFT_ACTION_AVG)
+			weft_buf_printf(b, " of %" PRIu64, t->rows->count);
+		weft_buf_str(b, "\n");
+		return 0;
+	}
+	weft_buf_str(b, "\n");
+	return put_grid(o, t);
+}
