@@ -191,8 +191,6 @@ static int fail_attach(const struct weft_host *host, const char *name, int code,
 		{-EPERM, "PROFILE_DENIED", "it takes root, or CAP_PERFMON and CAP_BPF"},
 		{-EMFILE, "PROFILE_DESCRIPTORS",
 		 "every probe takes a file descriptor for each CPU; raise the limit (ulimit -n)"},
-		{-EOPNOTSUPP, "PROFILE_NO_COOKIE",
-		 "the kernel cannot attach a cookie to a perf event; Linux 5.15 or newer is needed"},
 		{-ENOMEM, "NO_MEMORY", "out of memory"},
 	};
 

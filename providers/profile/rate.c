@@ -161,7 +161,7 @@ int weft_profile_rate_parse(const struct weft_host *host, const char *name,
 static bool beyond_sysctl(const struct weft_profile_rate *rate,
 			  const struct weft_profile_limits *limits)
 {
-	return limits->max_per_second && NS_PER_SECOND / rate->period_ns > limits->max_per_second;
+	return limits->max_per_second && rate->period_ns < NS_PER_SECOND / limits->max_per_second;
 }
 
 bool weft_profile_rate_too_fast(const struct weft_profile_rate *rate,

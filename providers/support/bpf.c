@@ -53,12 +53,10 @@ int support_perf_attach(int event_fd, int prog_fd, uint64_t cookie, bool need_co
 		*hold = link;
 		return 0;
 	}
-	/* A kernel that does not know the attach type or the cookie says EINVAL; so does one that
-	 * finds fault with the program, which the older way then says again. */
-	if (link != -EINVAL)
+	/* A kernel that does not know such links says EINVAL; so does one that finds fault with the
+	 * program, which the older way then says again. */
+	if (link != -EINVAL || need_cookie)
 		return link;
-	if (need_cookie)
-		return -EOPNOTSUPP;
 	if (ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, prog_fd))
 		return -errno;
 	*hold = event_fd;

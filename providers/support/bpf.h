@@ -20,7 +20,7 @@ int support_perf_disable(int event_fd);
  * Attaches a program to a perf event, with a cookie. On success *hold is the descriptor that keeps
  * the attachment alive: a BPF link, which also keeps the event, so that event_fd may be closed; or,
  * on a kernel without such links (before 5.15), event_fd itself, which is then not to be closed.
- * Such a kernel has no cookies: if need_cookie it is not asked, and the error is -EOPNOTSUPP.
+ * Such a kernel has no cookies: with need_cookie the older way is not tried.
  */
 int support_perf_attach(int event_fd, int prog_fd, uint64_t cookie, bool need_cookie, int *hold);
 

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/test_bpf.h"
+#include "support/test_host.h"
+
+static void host_log(const struct weft_host *host, enum weft_log_level level, const char *format,
+		     ...)
+{
+	struct test_host *h = host->core;
+	va_list ap;
+
+	if (h->n_log == sizeof(h->log) / sizeof(h->log[0]))
+		return;
+	struct test_log *line = &h->log[h->n_log++];
+	line->level = level;
+	va_start(ap, format);
+	vsnprintf(line->text, sizeof(line->text), format, ap);
+	va_end(ap);
+}
+
+static const struct weft_target *host_target(const struct weft_host *host)
+{
+	const struct test_host *h = host->core;
+
+	return &h->target;
+}
+
+static void host_loss(const struct weft_host *host, const char *tag, uint64_t count,
+		      const char *detail)
+{
+	struct test_host *h = host->core;
+
+	(void)tag;
+	(void)detail;
+	h->lost += count;
+}
+
+static int host_trial(const struct weft_host *host, const struct weft_load_class *load,
+		      struct weft_error *err)
+{
+	(void)host;
+	int fd = test_prog_empty(load);
+	return fd < 0 ? weft_fail(err, fd, "TRIAL", "trial program: %s", strerror(-fd)) : fd;
+}
+
+static int host_watch(const struct weft_host *host,
+		      void (*event)(struct weft_instance *, const struct weft_process_event *),
+		      struct weft_instance *in, struct weft_error *err)
+{
+	(void)host;
+	(void)event;
+	(void)in;
+	return weft_fail(err, -EOPNOTSUPP, "NO_PROCESS_EVENTS", "the test host watches nothing");
+}
+
+static const struct weft_host functions = {
+	.struct_size = sizeof(struct weft_host),
+	.abi_version = WEFT_ABI_CURRENT,
+	.fail = weft_fail,
+	.context = weft_error_context,
+	.log = host_log,
+	.probe_add = weft_registry_add,
+	.probe_find = weft_registry_find,
+	.probe_retire = weft_registry_retire,
+	.probe_data = weft_probe_data,
+	.probe_desc = weft_probe_desc,
+	.param_is_set = weft_params_is_set,
+	.param_int = weft_params_int,
+	.param_string = weft_params_string,
+	.target = host_target,
+	.loss = host_loss,
+	.trial_program = host_trial,
+	.watch_processes = host_watch,
+};
+
+static struct weft_params *make_params(struct test_host *h, uint32_t where,
+				       const char *const *options)
+{
+	struct weft_setting settings[16];
+	struct weft_params *params = NULL;
+	size_t n = 0;
+
+	memset(settings, 0, sizeof(settings));
+	for (; options && options[0]; options += 2, n++) {
+		cr_assert(n < sizeof(settings) / sizeof(settings[0]));
+		settings[n].name.s = options[0];
+		settings[n].value.s = options[1];
+	}
+	int ret = weft_params_create(h->provider->name, h->provider->options, where, settings, n,
+				     &params, h->err);
+	cr_assert_eq(ret, 0, "options: %s", weft_error_text(h->err));
+	return params;
+}
+
+void test_host_start(struct test_host *h, const struct weft_provider *provider,
+		     const char *const *options)
+{
+	h->host = functions;
+	h->host.core = h;
+	h->provider = provider;
+	h->target.struct_size = sizeof(h->target);
+	h->err = weft_error_create();
+	h->core = weft_registry_create();
+	cr_assert(h->err && h->core);
+	h->registry = weft_registry_of(h->core, provider->name);
+	cr_assert_not_null(h->registry);
+	h->params = make_params(h, WEFT_OPTION_PER_SET, options);
+	h->with = make_params(h, WEFT_OPTION_PER_PROBE, NULL);
+	int ret = provider->open(&h->host, h->params, &h->instance, h->err);
+	cr_assert_eq(ret, 0, "open: %s", weft_error_text(h->err));
+}
+
+void test_host_stop(struct test_host *h)
+{
+	h->provider->close(h->instance);
+	weft_params_destroy(h->with);
+	weft_params_destroy(h->params);
+	weft_registry_destroy(h->core);
+	weft_error_destroy(h->err);
+}
+
+void test_host_target(struct test_host *h, int32_t pid)
+{
+	h->pids[0] = pid;
+	h->target =
+		(struct weft_target){.struct_size = sizeof(h->target), .pids = h->pids, .n_pids = 1};
+}
+
+const struct weft_probe *test_host_probe(struct test_host *h, const char *module,
+					 const char *function, const char *name)
+{
+	const struct weft_probe_desc desc = {
+		.struct_size = sizeof(desc),
+		.provider = h->provider->name,
+		.module = module,
+		.function = function,
+		.name = name,
+	};
+	const struct weft_probe *probe = weft_registry_find(h->registry, &desc);
+
+	if (probe || !h->provider->provide)
+		return probe;
+	if (h->provider->provide(h->instance, h->registry, &desc, h->err))
+		return NULL;
+	return weft_registry_find(h->registry, &desc);
+}
+
+void test_host_info(struct test_host *h, const struct weft_probe *probe, struct weft_probe_info *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->struct_size = sizeof(*out);
+	int ret = h->provider->probe_info(h->instance, probe, h->with, out, h->err);
+	cr_assert_eq(ret, 0, "probe_info: %s", weft_error_text(h->err));
+	cr_assert_eq(out->struct_size, sizeof(*out));
+}
+
+int test_host_attach(struct test_host *h, const struct weft_probe *probe, int prog_fd,
+		     uint64_t cookie, struct test_attached *out)
+{
+	memset(out, 0, sizeof(*out));
+	const struct weft_attach_probe one = {.probe = probe, .cookie = cookie, .with = h->with};
+	const struct weft_attach_request request = {
+		.struct_size = sizeof(request),
+		.prog_fd = prog_fd,
+		.probes = &one,
+		.n_probes = 1,
+		.probe_size = sizeof(one),
+		.status = &out->status,
+		.done = &out->done,
+		.total = &out->total,
+		.unit = &out->unit,
+	};
+	return h->provider->attach(h->instance, &request, &out->attachment, h->err);
+}
+
+void test_host_detach(struct test_host *h, struct test_attached *at)
+{
+	h->provider->detach(h->instance, at->attachment);
+	at->attachment = NULL;
+}
+
+const char *test_host_tag(struct test_host *h)
+{
+	static char tag[64];
+
+	snprintf(tag, sizeof(tag), "%s", weft_error_tag(h->err));
+	weft_error_clear(h->err);
+	return tag;
+}
+
+bool test_host_logged(const struct test_host *h, const char *text)
+{
+	for (size_t i = 0; i < h->n_log; i++) {
+		if (strstr(h->log[i].text, text))
+			return true;
+	}
+	return false;
+}
