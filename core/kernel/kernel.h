@@ -27,6 +27,8 @@ struct weft_maps {
  * privileges). */
 int weft_maps_create(struct weft_maps *maps, struct weft_plan *plan, struct weft_error *err);
 void weft_maps_finish(struct weft_maps *maps);
+/* Writes one element by a system call: only before programs are attached (DISPATCH). MAP_UPDATE. */
+int weft_map_put(int map_fd, const void *key, const void *value, struct weft_error *err);
 /* Kernel memory that the maps account for (memlock of fdinfo), bytes. */
 uint64_t weft_maps_memory(const struct weft_maps *maps);
 
@@ -58,6 +60,9 @@ struct weft_btf_member {
 };
 int weft_btf_find_members(struct weft_btf_member *members, size_t n, struct weft_error *err);
 
+/* What plan->task holds. BTF_UNAVAILABLE, BTF_MALFORMED, BTF_NOT_FOUND. */
+int weft_btf_task_offsets(struct weft_task_offsets *out, struct weft_error *err);
+
 /* ---- reading maps while programs are attached: bpf_map_elem iterators ---- */
 
 struct weft_map_reader;
@@ -76,21 +81,33 @@ int weft_map_walk(int map_fd, const struct weft_map_spec *spec, uint32_t n_cpus,
 
 /* ---- processes ---- */
 
-/* The target set in the kernel: raw tracepoints that keep TARGETS, control.live_targets and EXECGEN. */
+/* The target set in the kernel: raw tracepoints that keep TARGETS and control.live_targets
+ * (targets; with follow, children become targets before they run) and EXECGEN (execgen). The maps
+ * named must have been created; with targets and follow the plan must have a WEFT_LOSS_TARGETS_FULL
+ * site, made before STATE was. Offsets of the kernel's structs are taken from plan->task, or read
+ * from BTF. PROCSET_ATTACH, and what loading programs may say. */
 struct weft_procset;
 int weft_procset_attach(const struct weft_plan *plan, const struct weft_maps *maps, bool follow,
 			bool execgen, bool targets, struct weft_procset **out,
 			struct weft_error *err);
 void weft_procset_detach(struct weft_procset *p);
-/* Adds a process to TARGETS; only before programs are attached. */
+/* Adds a process to TARGETS, by its number in the initial namespace. After weft_procset_attach(),
+ * so that one which ends meanwhile is removed; before probes are attached. TARGET_NO_PROCESS
+ * (-ESRCH), TARGETS_FULL. Adding one that is there already does nothing. */
 int weft_procset_add(const struct weft_maps *maps, int32_t tgid, struct weft_error *err);
+/* Events that the kernel did not give to the programs (recursion_misses): a loss, PROGRAM_BUSY. */
+uint64_t weft_procset_misses(const struct weft_procset *p);
 
-/* Process events through a dummy perf event per CPU: fork, exec, exit, mmap with build ID. */
+/* Process events through a dummy perf event per online CPU: fork, exec, exit, and with `mappings`
+ * executable mappings of files and of "[vdso]", with device and inode (build_id is NULL: the kernel
+ * tells one or the other). Process numbers are those of the caller's namespace. An exit is that of
+ * the group's leader. PROCESS_WATCH. */
 struct weft_procwatch;
 int weft_procwatch_create(bool mappings, struct weft_procwatch **out, struct weft_error *err);
 void weft_procwatch_destroy(struct weft_procwatch *w);
 int weft_procwatch_fd(const struct weft_procwatch *w); /* an epoll descriptor */
-/* Delivers what is there, in time order over all CPUs. *lost grows by the events lost. */
+/* Delivers what is there, in time order over all CPUs: an event that caused another comes first.
+ * *lost grows by the events lost. Returns 0. */
 int weft_procwatch_poll(struct weft_procwatch *w,
 			void (*fn)(const struct weft_process_event *, void *), void *arg,
 			uint64_t *lost);

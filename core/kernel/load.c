@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Loading. A verifier's log costs memory and time and nobody reads it when all is well: the first
+ * load asks for none. Only a program that was refused is loaded again, with a buffer that grows
+ * until the log fits; the user is told the clause and the expression that the instruction came from.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/kernel/bpf.h"
+#include "core/kernel/insn.h"
+#include "core/kernel/load.h"
+#include "core/kernel/privilege.h"
+
+#define LOG_FIRST (64u << 10)
+#define LOG_MOST  (16u << 20)
+
+static int bind_maps(const struct weft_program *prog, const struct weft_maps *maps,
+		     struct bpf_insn *insns, struct weft_error *err)
+{
+	uint32_t i;
+
+	for (i = 0; i < prog->n_insns; i++) {
+		if (!INSN_IS_LD_IMM64(&insns[i]))
+			continue;
+		if (insns[i].src_reg == BPF_PSEUDO_MAP_FD ||
+		    insns[i].src_reg == BPF_PSEUDO_MAP_VALUE) {
+			uint32_t map = (uint32_t)insns[i].imm;
+
+			if (map >= maps->n || maps->fds[map] < 0)
+				return weft_fail(err, -EINVAL, "PROGRAM_REJECTED",
+						 "instruction %u of the program %s refers to the "
+						 "map %u, which was not created",
+						 i, prog->name, map);
+			insns[i].imm = maps->fds[map];
+		}
+		i++; /* its second half */
+	}
+	return 0;
+}
+
+/* The log of a load that fails; *out is NULL without memory. Returns what the load returned. */
+static int load_logged(struct weft_bpf_program *p, char **out)
+{
+	uint32_t size;
+	int ret = -ENOMEM;
+
+	*out = NULL;
+	for (size = LOG_FIRST; size <= LOG_MOST; size *= 4) {
+		char *log = realloc(*out, size);
+
+		if (!log)
+			break;
+		*out = log;
+		log[0] = '\0';
+		p->log = log;
+		p->log_size = size;
+		ret = weft_bpf_program_load(p);
+		log[size - 1] = '\0';
+		if (ret != -ENOSPC)
+			break;
+	}
+	return ret;
+}
+
+static int denied(const char *name, struct weft_error *err)
+{
+	char lacking[128];
+
+	weft_privilege_lacking(lacking, sizeof(lacking));
+	return weft_fail(err, -EPERM, "PROGRAM_DENIED",
+			 "the kernel refuses to load the program %s: %s", name, lacking);
+}
+
+static int rejected(const struct weft_program *prog, int code, const char *log,
+		    struct weft_error *err)
+{
+	const struct weft_span *span = NULL;
+	struct weft_verdict v;
+	struct weft_pos pos = {0};
+	uint32_t clause = UINT32_MAX, i;
+
+	weft_verdict_read(log ? log : "", log ? strlen(log) : 0, &v);
+	if (!v.reason_size) {
+		v.reason = strerror(-code);
+		v.reason_size = strlen(v.reason);
+	}
+	if (v.has_insn && v.insn < prog->n_insns) {
+		if (prog->clause_of)
+			clause = prog->clause_of[v.insn];
+		/* Glue between expressions has no place of its own: what it follows has. */
+		for (i = v.insn + 1; prog->spans && i-- > 0 && !span;)
+			if (prog->spans[i].text)
+				span = &prog->spans[i];
+	}
+	if (span)
+		pos = weft_span_pos(*span);
+	if (clause == UINT32_MAX || !span)
+		return weft_fail(err, code, "PROGRAM_REJECTED",
+				 "the kernel rejects the program %s at instruction %u: %.*s",
+				 prog->name, v.insn, (int)v.reason_size, v.reason);
+	return weft_fail_at(
+		err, pos, code, "PROGRAM_REJECTED",
+		"the kernel rejects clause %u at `%.*s` (program %s, instruction %u): %.*s",
+		clause + 1, (int)span->length, span->text->s + span->start, prog->name, v.insn,
+		(int)v.reason_size, v.reason);
+}
+
+int weft_program_load(const struct weft_program *prog, const struct weft_maps *maps, int *fd,
+		      char **log, struct weft_error *err)
+{
+	struct weft_bpf_program p = {
+		.name = prog->name, .load = &prog->load, .n_insns = prog->n_insns};
+	struct bpf_insn *insns;
+	char *text = NULL;
+	int ret;
+
+	*log = NULL;
+	insns = malloc(prog->n_insns * sizeof(*insns) + 1);
+	if (!insns)
+		return weft_nomem(err);
+	memcpy(insns, prog->insns, prog->n_insns * sizeof(*insns));
+	p.insns = insns;
+	ret = bind_maps(prog, maps, insns, err);
+	if (ret)
+		goto out;
+	ret = weft_bpf_program_load(&p);
+	if (ret == -ENOMEM) {
+		weft_nomem(err);
+		weft_error_context(err, "loading the program %s", prog->name);
+	} else if (ret == -EPERM) {
+		ret = denied(prog->name, err);
+	} else if (ret < 0) {
+		int again = load_logged(&p, &text);
+
+		if (again >= 0) {
+			ret = again; /* what hindered it has passed */
+			free(text);
+		} else {
+			ret = rejected(prog, ret, text, err);
+			*log = text;
+		}
+	}
+	if (ret >= 0) {
+		*fd = ret;
+		ret = 0;
+	}
+out:
+	free(insns);
+	return ret;
+}
+
+int weft_program_load_own(const char *name, const struct weft_load_class *load,
+			  const struct bpf_insn *insns, uint32_t n_insns, int *fd,
+			  struct weft_error *err)
+{
+	struct weft_bpf_program p = {.name = name, .load = load, .insns = insns, .n_insns = n_insns};
+	struct weft_verdict v;
+	char *text;
+	int ret = weft_bpf_program_load(&p), again;
+
+	if (ret == -EPERM)
+		return denied(name, err);
+	if (ret >= 0) {
+		*fd = ret;
+		return 0;
+	}
+	again = load_logged(&p, &text);
+	if (again >= 0) {
+		free(text);
+		*fd = again;
+		return 0;
+	}
+	weft_verdict_read(text ? text : "", text ? strlen(text) : 0, &v);
+	if (!v.reason_size) {
+		v.reason = strerror(-ret);
+		v.reason_size = strlen(v.reason);
+	}
+	weft_fail(err, ret, "PROGRAM_REJECTED", "the kernel rejects the program %s: %.*s", name,
+		  (int)v.reason_size, v.reason);
+	free(text);
+	return ret;
+}

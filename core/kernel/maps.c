@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The maps of a plan. A plan grows while tracing, so creation runs again and again and makes only
+ * what is new; what exists keeps its place. STATE is created larger than what the plan has
+ * allotted, because it cannot grow under programs that hold its address.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/kernel/bpf.h"
+#include "core/kernel/kernel.h"
+#include "core/kernel/privilege.h"
+
+static size_t page_round(size_t n)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (n + page - 1) / page * page;
+}
+
+static int reserve(struct weft_maps *maps, size_t n)
+{
+	int *fds;
+
+	if (n <= maps->n)
+		return 0;
+	fds = realloc(maps->fds, n * sizeof(*fds));
+	if (!fds)
+		return -ENOMEM;
+	maps->fds = fds;
+	while (maps->n < n)
+		fds[maps->n++] = -1;
+	return 0;
+}
+
+static int create_failed(const struct weft_map_spec *spec, int code, struct weft_error *err)
+{
+	char lacking[128];
+
+	switch (code) {
+	case -EPERM:
+		weft_privilege_lacking(lacking, sizeof(lacking));
+		return weft_fail(err, code, "MAP_CREATE",
+				 "the kernel refuses to create the map %s: %s", spec->name, lacking);
+	case -ENOMEM:
+		return weft_fail(err, code, "MAP_CREATE",
+				 "the kernel has no memory for the map %s (%" PRIu32
+				 " elements of %" PRIu32
+				 " bytes); lower the options that size it, or "
+				 "raise the memory limit of the control group",
+				 spec->name, spec->max_entries, spec->key_size + spec->value_size);
+	case -E2BIG:
+		return weft_fail(err, code, "MAP_CREATE",
+				 "the map %s is larger than the kernel allows (%" PRIu32
+				 " elements of %" PRIu32 " bytes); lower the options that size it",
+				 spec->name, spec->max_entries, spec->key_size + spec->value_size);
+	default:
+		return weft_fail(err, code, "MAP_CREATE",
+				 "creating the map %s (type %" PRIu32 ", key %" PRIu32
+				 ", value %" PRIu32 " bytes, %" PRIu32 " elements) failed: %s",
+				 spec->name, spec->type, spec->key_size, spec->value_size,
+				 spec->max_entries, strerror(-code));
+	}
+}
+
+static int map_memory(const struct weft_map_spec *spec, int fd, size_t size, void **out,
+		      struct weft_error *err)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		return weft_fail(err, -errno, "MAP_CREATE",
+				 "mapping the map %s into memory failed: %s", spec->name,
+				 strerror(errno));
+	*out = p;
+	return 0;
+}
+
+static int create_one(struct weft_maps *maps, struct weft_plan *plan, size_t i,
+		      struct weft_error *err)
+{
+	struct weft_map_spec *spec = &plan->maps[i];
+	size_t size;
+	void *p;
+	int fd, ret;
+
+	if (spec->extern_fd >= 0) {
+		/* A duplicate, so that every descriptor here is ours to close. */
+		fd = fcntl(spec->extern_fd, F_DUPFD_CLOEXEC, 0);
+		if (fd < 0)
+			return create_failed(spec, -errno, err);
+		maps->fds[i] = fd;
+		return 0;
+	}
+	if (spec->role == WEFT_MAP_STATE)
+		spec->value_size = (uint32_t)page_round(plan->state_size + WEFT_STATE_SLACK);
+	fd = weft_bpf_map_create(spec);
+	if (fd < 0)
+		return create_failed(spec, fd, err);
+	if (spec->role == WEFT_MAP_STATE || spec->role == WEFT_MAP_PROBES) {
+		size = page_round((size_t)spec->max_entries * ((spec->value_size + 7u) & ~7u));
+		ret = map_memory(spec, fd, size, &p, err);
+		if (ret) {
+			close(fd);
+			return ret;
+		}
+		if (spec->role == WEFT_MAP_STATE) {
+			maps->state = p;
+			maps->state_size = size;
+			plan->state_capacity = spec->value_size;
+		} else {
+			maps->probes = p;
+			maps->probes_size = size;
+		}
+	}
+	maps->fds[i] = fd;
+	return 0;
+}
+
+int weft_maps_create(struct weft_maps *maps, struct weft_plan *plan, struct weft_error *err)
+{
+	size_t i;
+	int ret;
+
+	if (reserve(maps, plan->n_maps))
+		return weft_nomem(err);
+	for (i = 0; i < plan->n_maps; i++) {
+		if (maps->fds[i] >= 0 || !plan->maps[i].used)
+			continue;
+		ret = create_one(maps, plan, i, err);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+void weft_maps_finish(struct weft_maps *maps)
+{
+	size_t i;
+
+	if (maps->state)
+		munmap(maps->state, maps->state_size);
+	if (maps->probes)
+		munmap(maps->probes, maps->probes_size);
+	for (i = 0; i < maps->n; i++)
+		if (maps->fds[i] >= 0)
+			close(maps->fds[i]);
+	free(maps->fds);
+	memset(maps, 0, sizeof(*maps));
+}
+
+static uint64_t map_memlock(int map_fd)
+{
+	char path[64], text[2048];
+	const char *at;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", map_fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	at = strstr(text, "memlock:");
+	return at ? strtoull(at + strlen("memlock:"), NULL, 10) : 0;
+}
+
+uint64_t weft_maps_memory(const struct weft_maps *maps)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < maps->n; i++)
+		if (maps->fds[i] >= 0)
+			sum += map_memlock(maps->fds[i]);
+	return sum;
+}
+
+int weft_map_put(int map_fd, const void *key, const void *value, struct weft_error *err)
+{
+	int ret = weft_bpf_map_update(map_fd, key, value, BPF_ANY);
+
+	if (ret)
+		return weft_fail(err, ret, "MAP_UPDATE", "writing an element of a map failed: %s",
+				 strerror(-ret));
+	return 0;
+}
