@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Loading and attaching. The order matters: maps, then everything that is written by map system
+ * calls (they make firings vanish while programs are attached), then programs, then the providers'
+ * events; at last one word in STATE lets all programs run at once.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "core/session/internal.h"
+
+/* What the programs look up by cookie: written through the mapping, at any time. */
+static int publish_probe_bits(struct weft_session *s, const struct weft_gang *g,
+			      struct weft_error *err)
+{
+	size_t i;
+
+	if (!s->maps.probes)
+		return 0;
+	for (i = g->n_attached; i < g->n_members; i++) {
+		const struct weft_enabling *e = &s->enablings[g->members[i]];
+
+		if (e->cookie >= s->maps.probes_size / sizeof(uint64_t))
+			return weft_fail(err, -ENOSPC, "TOO_MANY_PROBES",
+					 "more probes appeared while tracing than there is room for");
+		__atomic_store_n(&s->maps.probes[e->cookie],
+				 weft_plan_probe_bits(s->plan, e->probe), __ATOMIC_RELEASE);
+	}
+	return 0;
+}
+
+static int fill_dispatch(struct weft_session *s, const struct weft_gang *g, struct weft_error *err)
+{
+	size_t i;
+	int fd;
+
+	if (g->program.dispatch_map < 0)
+		return 0;
+	fd = s->maps.fds[g->program.dispatch_map];
+	for (i = 0; i < g->n_members; i++) {
+		const struct weft_enabling *e = &s->enablings[g->members[i]];
+		uint64_t value = e->cookie + 1;
+
+		if (bpf_map_update_elem(fd, &e->identity_value, &value, BPF_NOEXIST)) {
+			int code = -errno;
+
+			return weft_fail(err, code, "IDENTITY_TWICE",
+					 "provider %s gives two probes one identity (%llu): %s",
+					 g->provider->provider->name,
+					 (unsigned long long)e->identity_value, strerror(-code));
+		}
+	}
+	return 0;
+}
+
+int weft_session_load_gang(struct weft_session *s, struct weft_gang *g, char **log,
+			   struct weft_error *err)
+{
+	int ret;
+
+	if (g->fd >= 0)
+		return 0;
+	ret = fill_dispatch(s, g, err);
+	if (ret)
+		return ret;
+	return weft_program_load(&g->program, &s->maps, &g->fd, log, err);
+}
+
+static void report_statuses(struct weft_session *s, const struct weft_gang *g, const int32_t *status,
+			    size_t n, uint32_t done, uint32_t total, const char *unit)
+{
+	size_t i, failed = 0;
+	char text[512];
+
+	weft_probe_format(s->enablings[g->members[g->n_attached]].probe, text, sizeof(text));
+	for (i = 0; i < n; i++) {
+		const struct weft_enabling *e = &s->enablings[g->members[g->n_attached + i]];
+		char probe[512];
+
+		if (!status[i])
+			continue;
+		failed++;
+		weft_probe_format(e->probe, probe, sizeof(probe));
+		weft_session_log(s, WEFT_LOG_INFO, "%s: not attached: %s", probe,
+				 strerror(-status[i]));
+	}
+	if (failed)
+		weft_session_log(s, WEFT_LOG_WARNING,
+				 "%zu of %zu probes of provider %s were not attached (-v lists them)",
+				 failed, n, g->provider->provider->name);
+	if (unit && done < total)
+		weft_session_log(s, WEFT_LOG_WARNING, "%s: attached on %u of %u %s", text, done,
+				 total, unit);
+	else if (unit)
+		weft_session_log(s, WEFT_LOG_INFO, "%s%s: attached on %u of %u %s", text,
+				 n > 1 ? " and others" : "", done, total, unit);
+	else
+		weft_session_log(s, WEFT_LOG_INFO, "%s%s: attached", text,
+				 n > 1 ? " and others" : "");
+}
+
+int weft_session_attach_gang(struct weft_session *s, struct weft_gang *g, struct weft_error *err)
+{
+	const struct weft_provider *p = g->provider->provider;
+	size_t n = g->n_members - g->n_attached, i, before = weft_error_count(err), failed = 0;
+	struct weft_attachment *attachment = NULL;
+	struct weft_attach_probe *probes;
+	uint32_t done = 0, total = 0;
+	const char *unit = NULL;
+	int32_t *status;
+	int ret;
+
+	if (!n)
+		return 0;
+	ret = publish_probe_bits(s, g, err);
+	if (ret)
+		return ret;
+	if (weft_grow(&s->attached, &s->cap_attached, s->n_attached, sizeof(*s->attached)))
+		return weft_nomem(err);
+	probes = calloc(n, sizeof(*probes));
+	status = calloc(n, sizeof(*status));
+	if (!probes || !status) {
+		ret = weft_nomem(err);
+		goto out;
+	}
+	for (i = 0; i < n; i++) {
+		const struct weft_enabling *e = &s->enablings[g->members[g->n_attached + i]];
+
+		probes[i] = (struct weft_attach_probe){
+			.probe = e->probe,
+			.cookie = e->cookie,
+			.with = weft_enabling_params(s, e),
+		};
+	}
+	ret = p->attach(g->provider->instance,
+			&(struct weft_attach_request){
+				.struct_size = sizeof(struct weft_attach_request),
+				.prog_fd = g->fd,
+				.probes = probes,
+				.n_probes = (uint32_t)n,
+				.probe_size = sizeof(*probes),
+				.status = status,
+				.done = &done,
+				.total = &total,
+				.unit = &unit,
+			},
+			&attachment, err);
+	if (ret) {
+		ret = weft_opened_failed(g->provider, ret, before, "attach", err);
+		goto out;
+	}
+	s->attached[s->n_attached].provider = g->provider;
+	s->attached[s->n_attached].attachment = attachment;
+	s->n_attached++;
+	for (i = 0; i < n; i++) {
+		if (status[i])
+			failed++;
+		else
+			s->enablings[g->members[g->n_attached + i]].attached = true;
+	}
+	if (failed == n) {
+		ret = weft_fail(err, status[0], "ATTACH_NONE",
+				"provider %s attached none of %zu probes: %s", p->name, n,
+				strerror(-status[0]));
+		goto out;
+	}
+	report_statuses(s, g, status, n, done, total, unit);
+	g->n_attached = g->n_members;
+out:
+	free(probes);
+	free(status);
+	return ret;
+}
+
+void weft_session_detach_all(struct weft_session *s)
+{
+	size_t i = s->n_attached;
+
+	if (s->maps.state) {
+		struct weft_control *control = s->maps.state;
+
+		__atomic_store_n(&control->enabled, 0, __ATOMIC_SEQ_CST);
+	}
+	while (i--) {
+		struct weft_attached *a = &s->attached[i];
+
+		a->provider->provider->detach(a->provider->instance, a->attachment);
+	}
+	s->n_attached = 0;
+	weft_procset_detach(s->procset);
+	s->procset = NULL;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * From enablings to programs: clauses are typed once per class of probe, enablings of one class
+ * with one list of clauses form a gang, and a gang is compiled into one program. Runs again, for
+ * what is new, when probes are discovered while tracing.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/session/internal.h"
+
+/* ---- typing ---- */
+
+static int typed_clause(struct weft_session *s, uint32_t clause, const struct weft_class *class,
+			const struct weft_probe *probe, struct weft_typed_entry **out,
+			struct weft_error *err)
+{
+	struct weft_lang_env env = {.set = s->set, .destructive = s->env.destructive};
+	struct weft_typed_entry *e;
+	char name[512];
+	size_t i;
+
+	for (i = 0; i < s->n_typed; i++) {
+		e = s->typed[i];
+		if (e->clause == clause && (e->class == class || e->result)) {
+			*out = e; /* one report of a bad clause is enough, however many classes it meets */
+			return e->result;
+		}
+	}
+	if (weft_grow(&s->typed, &s->cap_typed, s->n_typed, sizeof(struct weft_typed_entry *)))
+		return weft_nomem(err);
+	e = weft_arena_alloc(s->arena, sizeof(*e));
+	if (!e)
+		return weft_nomem(err);
+	weft_probe_format(probe, name, sizeof(name));
+	env.info = &class->info;
+	env.probe = name;
+	e->clause = clause;
+	e->class = class;
+	e->result = weft_lang_clause(&env, &s->set->clauses[clause], s->arena, &e->typed, err);
+	s->typed[s->n_typed++] = e;
+	*out = e;
+	return e->result;
+}
+
+/* The clauses of a list, first to last, into clauses[length]. */
+static int typed_list(struct weft_session *s, uint32_t list, const struct weft_enabling *e,
+		      struct weft_typed_clause *clauses, bool *uses_elapsed, struct weft_error *err)
+{
+	const struct weft_class *class = e->class;
+	const struct weft_probe *probe = e->probe;
+	uint32_t n = list ? s->lists[list].length : 0;
+	int ret = 0, failed;
+
+	for (; list; list = s->lists[list].parent) {
+		struct weft_typed_entry *t;
+
+		failed = typed_clause(s, s->lists[list].clause, class, probe, &t, err);
+		if (failed) {
+			if (!ret)
+				ret = failed;
+			continue;
+		}
+		n--;
+		if (clauses)
+			clauses[n] = t->typed;
+		*uses_elapsed |= t->typed.uses_elapsed;
+	}
+	return ret;
+}
+
+static int type_all(struct weft_session *s, struct weft_error *err)
+{
+	int ret = 0, failed;
+	size_t i;
+
+	/* Enabling the entries of returns makes the array grow behind i. */
+	for (i = 0; i < s->n_enablings; i++) {
+		struct weft_enabling *e = &s->enablings[i];
+		bool uses_elapsed = false;
+
+		if (e->grouped)
+			continue;
+		failed = typed_list(s, e->list, e, NULL, &uses_elapsed, err);
+		if (!failed && uses_elapsed && !e->entry)
+			failed = weft_enable_entry(s, (uint32_t)i, err);
+		if (failed && !ret)
+			ret = failed;
+	}
+	return ret;
+}
+
+/* ---- gangs ---- */
+
+static bool alone(const struct weft_class *class)
+{
+	return class->info.identity.kind == WEFT_IDENTITY_CONST ||
+	       class->info.load.flags & WEFT_LOAD_ONE_PER_PROBE;
+}
+
+/*
+ * A loaded program can take a probe more if nothing in it was decided by the probes that it had:
+ * comparisons of probe fields are decided when compiling where all agree, so a newcomer must agree
+ * as well, and a dispatch map is not written to while programs are attached.
+ */
+static bool takes_more(struct weft_session *s, const struct weft_gang *g,
+		       const struct weft_enabling *e)
+{
+	const struct weft_probe *first = s->enablings[g->members[0]].probe;
+
+	if (!g->closed)
+		return true;
+	if (g->class->info.identity.kind == WEFT_IDENTITY_FIELD)
+		return false;
+	return !((weft_plan_probe_bits(s->plan, e->probe) ^ weft_plan_probe_bits(s->plan, first)) &
+		 g->program.decided_bits);
+}
+
+static struct weft_gang *find_gang(struct weft_session *s, const struct weft_enabling *e)
+{
+	size_t i = s->n_gangs;
+
+	if (alone(e->class))
+		return NULL;
+	while (i--) {
+		struct weft_gang *g = s->gangs[i];
+
+		if (g->class == e->class && g->list == e->list &&
+		    g->pairing_entry == e->pairing_entry && takes_more(s, g, e))
+			return g;
+	}
+	return NULL;
+}
+
+static int gang_all(struct weft_session *s, struct weft_error *err)
+{
+	struct weft_gang *last = NULL, *g;
+	size_t i;
+
+	for (i = 0; i < s->n_enablings; i++) {
+		struct weft_enabling *e = &s->enablings[i];
+
+		if (e->grouped)
+			continue;
+		/* Neighbours are mostly alike. */
+		if (last && !alone(e->class) && !last->closed && last->class == e->class &&
+		    last->list == e->list && last->pairing_entry == e->pairing_entry)
+			g = last;
+		else
+			g = find_gang(s, e);
+		if (!g) {
+			if (weft_grow(&s->gangs, &s->cap_gangs, s->n_gangs,
+				      sizeof(struct weft_gang *)))
+				return weft_nomem(err);
+			g = calloc(1, sizeof(*g));
+			if (!g)
+				return weft_nomem(err);
+			g->provider = e->class->provider;
+			g->class = e->class;
+			g->list = e->list;
+			g->pairing_entry = e->pairing_entry;
+			g->fd = -1;
+			s->gangs[s->n_gangs++] = g;
+		}
+		if (weft_grow(&g->members, &g->cap_members, g->n_members, sizeof(*g->members)))
+			return weft_nomem(err);
+		g->members[g->n_members++] = (uint32_t)i;
+		e->grouped = true;
+		last = g;
+	}
+	return 0;
+}
+
+void weft_gang_destroy(struct weft_gang *g)
+{
+	if (!g)
+		return;
+	if (g->fd >= 0)
+		close(g->fd);
+	free(g->members);
+	free(g);
+}
+
+/* ---- programs ---- */
+
+static int read_task_offsets(struct weft_plan *plan, struct weft_error *err)
+{
+	struct weft_btf_member members[] = {
+		{.structure = "task_struct", .member = "tgid"},
+		{.structure = "task_struct", .member = "pid"},
+		{.structure = "task_struct", .member = "real_parent"},
+		{.structure = "task_struct", .member = "signal"},
+		{.structure = "signal_struct", .member = "live"},
+	};
+	size_t i, n = sizeof(members) / sizeof(members[0]);
+	int ret;
+
+	ret = weft_btf_find_members(members, n, err);
+	if (ret)
+		return ret;
+	for (i = 0; i < n; i++)
+		if (!members[i].found)
+			return weft_fail(err, -ENOENT, "BTF_MEMBER",
+					 "the kernel's type information has no %s.%s",
+					 members[i].structure, members[i].member);
+	plan->task.tgid = members[0].offset;
+	plan->task.pid = members[1].offset;
+	plan->task.real_parent = members[2].offset;
+	plan->task.signal = members[3].offset;
+	plan->task.signal_live = members[4].offset;
+	plan->task.known = true;
+	return 0;
+}
+
+int weft_session_task_offsets(struct weft_session *s, struct weft_error *err)
+{
+	return s->plan->task.known ? 0 : read_task_offsets(s->plan, err);
+}
+
+static int compile_group(struct weft_session *s, const struct weft_group *group,
+			 struct weft_program *out, struct weft_error *err)
+{
+	size_t before = weft_error_count(err);
+	int ret;
+
+	out->dispatch_map = -1;
+	ret = weft_compile_group(s->plan, group, out, err);
+	if (ret == -EAGAIN && !s->plan->task.known) {
+		weft_error_truncate(err, before);
+		ret = read_task_offsets(s->plan, err);
+		if (!ret)
+			ret = weft_compile_group(s->plan, group, out, err);
+	}
+	return ret;
+}
+
+static int compile_gang(struct weft_session *s, struct weft_gang *g, struct weft_error *err)
+{
+	struct weft_group group = {.info = &g->class->info, .pairing_entry = g->pairing_entry};
+	struct weft_typed_clause *clauses;
+	struct weft_group_probe *probes;
+	bool ignored = false;
+	size_t i;
+	int ret;
+
+	group.n_clauses = g->list ? s->lists[g->list].length : 0;
+	clauses = weft_arena_array(s->arena, group.n_clauses + 1, sizeof(*clauses));
+	probes = weft_arena_array(s->arena, g->n_members, sizeof(*probes));
+	if (!clauses || !probes)
+		return weft_nomem(err);
+	ret = typed_list(s, g->list, &s->enablings[g->members[0]], clauses, &ignored, err);
+	if (ret)
+		return ret;
+	for (i = 0; i < g->n_members; i++) {
+		const struct weft_enabling *e = &s->enablings[g->members[i]];
+
+		probes[i].cookie = e->cookie;
+		probes[i].probe = e->probe;
+		probes[i].identity_value = e->identity_value;
+	}
+	group.clauses = clauses;
+	group.probes = probes;
+	group.n_probes = g->n_members;
+	ret = compile_group(s, &group, &g->program, err);
+	if (!ret)
+		g->closed = true;
+	return ret;
+}
+
+/* begin and end: one clause each, whose program no probe fires. */
+static int compile_list(struct weft_session *s, const struct weft_clause *clause, uint64_t cookie,
+			struct weft_typed_clause *typed, struct weft_program *out,
+			struct weft_error *err)
+{
+	struct weft_lang_env env = {.set = s->set, .probe = NULL, .destructive = s->env.destructive};
+	struct weft_group_probe *probe;
+	struct weft_group group = {0};
+	int ret;
+
+	ret = weft_lang_clause(&env, clause, s->arena, typed, err);
+	if (ret)
+		return ret;
+	probe = weft_arena_alloc(s->arena, sizeof(*probe));
+	if (!probe)
+		return weft_nomem(err);
+	probe->cookie = cookie;
+	group.clauses = typed;
+	group.n_clauses = 1;
+	group.probes = probe;
+	group.n_probes = 1;
+	return compile_group(s, &group, out, err);
+}
+
+int weft_session_compile_lists(struct weft_session *s, struct weft_error *err)
+{
+	int ret = 0, failed;
+
+	if (s->set->n_begin) {
+		ret = compile_list(s, s->set->begin, WEFT_COOKIE_BEGIN, &s->begin_typed, &s->begin,
+				   err);
+		s->has_begin = !ret;
+	}
+	if (s->set->n_end) {
+		failed = compile_list(s, s->set->end, WEFT_COOKIE_END, &s->end_typed, &s->end, err);
+		s->has_end = !failed;
+		if (failed && !ret)
+			ret = failed;
+	}
+	return ret;
+}
+
+int weft_session_compile(struct weft_session *s, struct weft_error *err)
+{
+	int ret, failed;
+	size_t i;
+
+	ret = type_all(s, err);
+	if (ret)
+		return ret;
+	ret = gang_all(s, err);
+	if (ret)
+		return ret;
+	for (i = 0; i < s->n_gangs; i++) {
+		if (s->gangs[i]->closed)
+			continue;
+		failed = compile_gang(s, s->gangs[i], err);
+		if (failed && !ret)
+			ret = failed;
+	}
+	return ret;
+}

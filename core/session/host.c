@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* struct weft_host: what a plugin may ask of the core, as thin functions over the core's own. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/session/internal.h"
+
+static struct weft_opened *opened_of(const struct weft_host *host)
+{
+	return host->core;
+}
+
+void weft_session_log(struct weft_session *s, enum weft_log_level level, const char *format, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	if (!s->env.log)
+		return;
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	s->env.log(s->env.log_arg, level, "weft", text);
+}
+
+static int host_fail(struct weft_error *err, int code, const char *tag, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	weft_vfail(err, code, tag ? tag : "PLUGIN_SILENT", format, ap);
+	va_end(ap);
+	return code;
+}
+
+static void host_context(struct weft_error *err, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	weft_error_vcontext(err, format, ap);
+	va_end(ap);
+}
+
+static void host_log(const struct weft_host *host, enum weft_log_level level, const char *format,
+		     ...)
+{
+	struct weft_opened *o = opened_of(host);
+	char text[1024];
+	va_list ap;
+
+	if (!o->session->env.log)
+		return;
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	o->session->env.log(o->session->env.log_arg, level, o->provider->name, text);
+}
+
+static const struct weft_target *host_target(const struct weft_host *host)
+{
+	return &opened_of(host)->session->target;
+}
+
+int weft_session_count_loss(struct weft_session *s, const char *provider, const char *tag,
+			    uint64_t count, const char *detail)
+{
+	struct weft_counted_loss *l;
+	size_t i;
+
+	for (i = 0; i < s->n_losses; i++) {
+		l = &s->losses[i];
+		if (!strcmp(l->tag, tag) && !strcmp(l->provider, provider) &&
+		    !strcmp(l->detail ? l->detail : "", detail ? detail : "")) {
+			l->count += count;
+			return 0;
+		}
+	}
+	if (weft_grow(&s->losses, &s->cap_losses, s->n_losses, sizeof(*s->losses)))
+		return -ENOMEM;
+	l = &s->losses[s->n_losses];
+	memset(l, 0, sizeof(*l));
+	l->tag = strndup(tag, 64);
+	l->detail = detail ? strndup(detail, 512) : NULL;
+	if (!l->tag || (detail && !l->detail)) {
+		free(l->tag);
+		free(l->detail);
+		return -ENOMEM;
+	}
+	l->provider = provider;
+	l->count = count;
+	s->n_losses++;
+	return 0;
+}
+
+static void host_loss(const struct weft_host *host, const char *tag, uint64_t count,
+		      const char *detail)
+{
+	struct weft_opened *o = opened_of(host);
+
+	if (!tag || !count)
+		return;
+	if (weft_session_count_loss(o->session, o->provider->name, tag, count, detail))
+		weft_session_log(o->session, WEFT_LOG_WARNING, "lost: %llu x %s (%s)",
+				 (unsigned long long)count, tag, detail ? detail : "");
+}
+
+static int host_trial(const struct weft_host *host, const struct weft_load_class *load,
+		      struct weft_error *err)
+{
+	(void)host;
+	return weft_program_trial(load, err);
+}
+
+static int host_watch(const struct weft_host *host,
+		      void (*event)(struct weft_instance *, const struct weft_process_event *),
+		      struct weft_instance *instance, struct weft_error *err)
+{
+	struct weft_opened *o = opened_of(host);
+	struct weft_session *s = o->session;
+
+	if (!event)
+		return weft_fail(err, -EINVAL, "PLUGIN_WATCH",
+				 "watch_processes() without a function");
+	if (!s->procwatch) {
+		int ret = weft_procwatch_create(true, &s->procwatch, err);
+
+		if (ret)
+			return ret;
+	}
+	o->process_event = event;
+	o->process_instance = instance;
+	return 0;
+}
+
+void weft_host_init(struct weft_opened *o)
+{
+	o->host = (struct weft_host){
+		.struct_size = sizeof(o->host),
+		.abi_version = WEFT_ABI_CURRENT,
+		.core = o,
+		.fail = host_fail,
+		.context = host_context,
+		.log = host_log,
+		.probe_add = weft_registry_add,
+		.probe_find = weft_registry_find,
+		.probe_retire = weft_registry_retire,
+		.probe_data = weft_probe_data,
+		.probe_desc = weft_probe_desc,
+		.param_is_set = weft_params_is_set,
+		.param_int = weft_params_int,
+		.param_string = weft_params_string,
+		.target = host_target,
+		.loss = host_loss,
+		.trial_program = host_trial,
+		.watch_processes = host_watch,
+	};
+}

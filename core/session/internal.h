@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The session's parts, shared between the files of this folder only. */
+#ifndef WEFT_SESSION_INTERNAL_H
+#define WEFT_SESSION_INTERNAL_H
+
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "core/arena.h"
+#include "core/consumer.h"
+#include "core/kernel/kernel.h"
+#include "core/params.h"
+#include "core/session/session.h"
+#include "core/symbols/symbols.h"
+
+/* A provider of the session. It is opened when a pattern first needs it. */
+struct weft_opened {
+	struct weft_session *session;
+	const struct weft_provider *provider;
+	struct weft_host host;
+	struct weft_params *params;
+	struct weft_instance *instance; /* NULL: not open */
+	struct weft_registry *registry;
+	bool populated;
+	int discover_fd; /* -1: none */
+	void (*process_event)(struct weft_instance *, const struct weft_process_event *);
+	struct weft_instance *process_instance;
+};
+
+/* What a kind of probe is like: the interned, validated copy of a probe_info. */
+struct weft_class {
+	struct weft_opened *provider;
+	struct weft_probe_info info;
+	const void *key; /* canonical bytes: equal keys, equal classes */
+	size_t key_size;
+	uint64_t hash;
+	struct weft_class *next; /* in its hash chain */
+};
+
+/* Per-probe options as written; equal settings share one. params[i] is for provider i, made on demand. */
+struct weft_with {
+	const struct weft_setting *settings;
+	size_t n_settings;
+	struct weft_params **params;
+};
+
+/* A list of clauses in file order, interned: a list is another list with one clause more. */
+struct weft_clause_list {
+	uint32_t parent; /* index; 0 is the empty list */
+	uint32_t clause; /* index into set->clauses */
+	uint32_t length;
+};
+
+/* A probe that is wanted. */
+struct weft_enabling {
+	const struct weft_probe *probe;
+	struct weft_class *class;
+	uint32_t with;
+	uint32_t list;      /* its clauses */
+	uint32_t entry;     /* RETURN with `elapsed`: index of the entry's enabling + 1; else 0 */
+	bool pairing_entry; /* a return's clause needs its frames */
+	bool attached;
+	bool grouped;
+	uint64_t cookie;
+	uint64_t identity_value;
+	struct weft_probe_desc entry_desc; /* RETURN: strings in the session's arena */
+};
+
+/* The probes that one program serves. */
+struct weft_gang {
+	struct weft_opened *provider;
+	struct weft_class *class;
+	uint32_t list;
+	bool pairing_entry;
+	bool closed; /* loaded: takes further probes only if its program needs nothing more for them */
+	uint32_t *members; /* indexes of enablings */
+	size_t n_members, cap_members;
+	size_t n_attached; /* members[0..n_attached) have been handed to attach() */
+	struct weft_program program;
+	int fd; /* of the loaded program; -1 */
+};
+
+struct weft_attached {
+	struct weft_opened *provider;
+	struct weft_attachment *attachment;
+};
+
+struct weft_counted_loss {
+	char *tag;
+	char *detail; /* or NULL */
+	const char *provider;
+	uint64_t count;
+};
+
+/* Typed clauses by {clause, class}. */
+struct weft_typed_entry {
+	uint32_t clause;
+	const struct weft_class *class;
+	struct weft_typed_clause typed;
+	int result;
+};
+
+enum weft_session_state { WEFT_SESSION_IDLE, WEFT_SESSION_PREPARED, WEFT_SESSION_RUNNING };
+
+struct weft_session {
+	struct weft_session_env env;
+	enum weft_session_state state;
+	struct weft_arena *arena;
+	struct weft_registry_core *registry;
+	struct weft_opened *providers;
+	size_t n_providers;
+
+	struct weft_target target;
+	int32_t *target_pids;
+	size_t n_target_pids;
+
+	struct weft_set *set;
+	struct weft_plan *plan;
+	struct weft_class **classes; /* hash table of chains, WEFT_CLASS_BUCKETS */
+	struct weft_with *withs;
+	size_t n_withs, cap_withs;
+	struct weft_clause_list *lists;
+	size_t n_lists, cap_lists;
+	struct weft_enabling *enablings;
+	size_t n_enablings, cap_enablings;
+	uint32_t *enabling_index; /* open addressing: enabling + 1 */
+	size_t enabling_index_size;
+	struct weft_typed_entry **typed;
+	size_t n_typed, cap_typed;
+	struct weft_gang **gangs;
+	size_t n_gangs, cap_gangs;
+	uint64_t next_pair;  /* cookies come in pairs: see core/plan.h */
+	uint32_t *by_cookie; /* enabling + 1 */
+	size_t cap_by_cookie;
+	size_t matched_probes; /* registry size when patterns were last matched */
+
+	struct weft_program begin, end;
+	int end_fd; /* 0: not loaded */
+	struct weft_typed_clause begin_typed, end_typed;
+	bool has_begin, has_end;
+
+	struct weft_maps maps;
+	struct weft_procset *procset;
+	struct weft_procwatch *procwatch;
+	struct weft_symbols *symbols;
+	struct weft_consumer *consumer;
+	struct weft_sink sink;
+	struct weft_attached *attached;
+	size_t n_attached, cap_attached;
+	struct weft_counted_loss *losses;
+	size_t n_losses, cap_losses;
+	uint64_t process_events_lost;
+	char *text; /* probe_text()'s buffer */
+	size_t text_size;
+
+	pid_t command_pid;  /* 0: none */
+	int command_gate;   /* writing a byte lets the command run; -1 */
+	int command_status; /* gives errno if exec failed; -1 */
+	int *pidfds;
+	size_t n_pidfds;
+	int32_t *snapshot; /* processes whose mappings are still to be read */
+	size_t n_snapshot, next_snapshot;
+};
+
+/* log.c and host.c */
+void weft_session_log(struct weft_session *s, enum weft_log_level level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void weft_host_init(struct weft_opened *o);
+int weft_session_count_loss(struct weft_session *s, const char *provider, const char *tag,
+			    uint64_t count, const char *detail);
+
+/* providers.c */
+int weft_opened_init(struct weft_session *s, struct weft_opened *o, const struct weft_provider *p);
+int weft_opened_open(struct weft_opened *o, struct weft_error *err);
+void weft_opened_finish(struct weft_opened *o);
+/* Makes a plugin's error say something, and whose it is. */
+int weft_opened_failed(struct weft_opened *o, int code, size_t reports_before, const char *doing,
+		       struct weft_error *err);
+/* Makes providers announce what a pattern needs. Nothing matched: the reason; *may_come tells that
+ * probes may still be discovered. */
+int weft_session_ask(struct weft_session *s, const struct weft_pattern *pattern, bool *may_come,
+		     struct weft_error *err);
+struct weft_opened *weft_session_provider_of(struct weft_session *s, const struct weft_probe *probe);
+
+/* info.c */
+int weft_info_class(struct weft_opened *o, const struct weft_probe *probe,
+		    const struct weft_params *with, struct weft_class **out,
+		    uint64_t *identity_value, struct weft_probe_desc *entry, struct weft_error *err);
+
+/* enable.c: patterns to enablings */
+int weft_enable_init(struct weft_session *s, struct weft_error *err);
+int weft_enable_match(struct weft_session *s, size_t from, struct weft_error *err);
+int weft_enable_probe(struct weft_session *s, const struct weft_probe *probe, uint32_t with,
+		      uint32_t *index, struct weft_error *err);
+/* Matches what was registered or came alive again since the last matching. */
+int weft_enable_discovered(struct weft_session *s, struct weft_error *err);
+int weft_enable_entry(struct weft_session *s, uint32_t returning, struct weft_error *err);
+const struct weft_params *weft_enabling_params(struct weft_session *s,
+					       const struct weft_enabling *e);
+/* The cookies of the lists that no probe fires. */
+#define WEFT_COOKIE_BEGIN (UINT64_MAX - 1)
+#define WEFT_COOKIE_END   UINT64_MAX
+const char *weft_enabling_text(struct weft_session *s, uint64_t cookie, int field);
+void weft_enable_finish(struct weft_session *s);
+
+/* compile.c: enablings to programs */
+int weft_session_compile_lists(struct weft_session *s, struct weft_error *err);
+int weft_session_task_offsets(struct weft_session *s, struct weft_error *err);
+int weft_session_compile(struct weft_session *s, struct weft_error *err);
+void weft_gang_destroy(struct weft_gang *g);
+
+/* attach.c */
+int weft_session_load_gang(struct weft_session *s, struct weft_gang *g, char **log,
+			   struct weft_error *err);
+int weft_session_attach_gang(struct weft_session *s, struct weft_gang *g, struct weft_error *err);
+void weft_session_detach_all(struct weft_session *s);
+
+/* target.c */
+int weft_target_set(struct weft_session *s, const int32_t *pids, size_t n, bool follow,
+		    struct weft_pos pos, struct weft_error *err);
+int weft_target_spawn(struct weft_session *s, struct weft_error *err);
+int weft_target_release(struct weft_session *s, struct weft_error *err);
+void weft_target_finish(struct weft_session *s);
+
+/* run.c */
+int weft_session_poll_processes(struct weft_session *s);
+
+/* snapshot.c */
+uint64_t weft_now(void); /* CLOCK_MONOTONIC, ns */
+int weft_snapshot_init(struct weft_session *s);
+bool weft_snapshot_step(struct weft_session *s); /* reads a few; false: done */
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A tracing session: providers, the probes they know, and the life of one probe set from matching
+ * to detaching. The session drives everything else in the core; it knows no kind of probe and
+ * prints nothing.
+ *
+ *   create -> find / describe / mechanism             looking at probes
+ *          -> prepare                                 match, type, compile: no privileges needed
+ *          -> start -> run -> stop                    the kernel is touched from start to stop
+ *          -> destroy                                 stops what still runs
+ */
+#ifndef WEFT_SESSION_H
+#define WEFT_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/error.h"
+#include "core/plan.h"
+#include "core/registry.h"
+#include "core/set.h"
+#include "core/value.h"
+#include "weft/provider.h"
+
+struct weft_session;
+
+struct weft_session_env {
+	/* Validated providers; borrowed, must outlive the session. */
+	const struct weft_provider *const *providers;
+	size_t n_providers;
+	/* What is said about the run; source is a provider's name or "weft". May be NULL. */
+	void (*log)(void *arg, enum weft_log_level level, const char *source, const char *text);
+	void *log_arg;
+	bool explain;     /* keep what weft_plan_explain() shows */
+	bool destructive; /* actions that change the system are allowed */
+};
+
+int weft_session_create(const struct weft_session_env *env, struct weft_session **out,
+			struct weft_error *err);
+void weft_session_destroy(struct weft_session *s);
+
+/* ---- looking ---- */
+
+/* Restricts the session to processes before anything is opened (list -p). pids are copied. */
+int weft_session_set_target(struct weft_session *s, const int32_t *pids, size_t n_pids, bool follow,
+			    struct weft_error *err);
+
+/* Calls fn for every probe that the pattern matches, asking providers for what they have not said
+ * yet. No match: PROBE_NO_* (registry.h) or the provider's own reason. */
+int weft_session_find(struct weft_session *s, const struct weft_pattern *pattern,
+		      int (*fn)(const struct weft_probe *probe, void *arg), void *arg,
+		      struct weft_error *err);
+
+/* What a program needs to know of a probe: the core's validated copy, alive as long as the session. */
+int weft_session_describe(struct weft_session *s, const struct weft_probe *probe,
+			  const struct weft_probe_info **out, struct weft_error *err);
+
+/* One line of how the provider gets its events on this kernel; borrowed until the next call. */
+int weft_session_mechanism(struct weft_session *s, const char *provider, const char **out,
+			   struct weft_error *err);
+
+/* ---- a probe set ---- */
+
+/* Matches, types and compiles; reports every error found. The set is borrowed until destroy. */
+int weft_session_prepare(struct weft_session *s, struct weft_set *set, struct weft_error *err);
+
+/* The result of prepare, for explain: programs and how many probes each serves. */
+const struct weft_plan *weft_session_plan(const struct weft_session *s);
+size_t weft_session_n_programs(const struct weft_session *s);
+const struct weft_program *weft_session_program(const struct weft_session *s, size_t i,
+						const struct weft_probe **first, size_t *n_probes);
+size_t weft_session_n_probes(const struct weft_session *s);
+
+/* Creates maps, runs `begin`, attaches everything, starts the command. On failure nothing stays
+ * behind. *log, where wanted, gets the verifier's log of a rejected program (free with free()). */
+int weft_session_start(struct weft_session *s, const struct weft_sink *sink, char **log,
+		       struct weft_error *err);
+
+struct weft_run_options {
+	uint64_t duration_ns; /* 0: no limit */
+	int stop_fd;          /* readable: stop, reason "signal"; -1: none */
+};
+
+/* Consumes until the duration is over, the targets have ended, an exit action ran or stop_fd is
+ * readable. */
+int weft_session_run(struct weft_session *s, const struct weft_run_options *options,
+		     struct weft_end *end, struct weft_error *err);
+
+/* Detaches, runs `end`, writes what remains: records, aggregations, losses, the end. end->status
+ * becomes 3 if it was 0 and something was lost. */
+int weft_session_stop(struct weft_session *s, struct weft_end *end, struct weft_error *err);
+
+/* Bytes of kernel memory that the session's maps account for. */
+uint64_t weft_session_map_memory(const struct weft_session *s);
+
+#endif
