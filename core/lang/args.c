@@ -218,10 +218,9 @@ struct weft_node *weft_resolve_errno(struct weft_sema *s, const struct weft_ast 
 		if (!r[i])
 			return NULL;
 		if (r[i]->type.kind != WEFT_VALUE_INT)
-			return weft_sema_fail(
-				s, a->start, "EXPR_TYPE",
-				"`errno` needs an integer returned, and %s returns a %s",
-				probe_text(s), weft_type_name(&r[i]->type, name));
+			return weft_sema_fail(s, a->start, "EXPR_TYPE",
+					      "`errno` needs an integer returned, and %s returns %s",
+					      probe_text(s), weft_type_phrase(&r[i]->type, name));
 		r[i] = weft_node_convert(s, r[i], 8, true);
 	}
 	range = weft_node_logical(

@@ -190,7 +190,7 @@ static int parse_paren(struct parser *p, uint32_t start, bool *is_cast, struct w
 	if (rc)
 		return rc;
 	/* `(int) x`: a name alone in parentheses, then a value. */
-	if ((*out)->kind == WEFT_AST_NAME && word_instead(name.s) &&
+	if (name.kind == WEFT_TOKEN_NAME && (*out)->kind == WEFT_AST_NAME && word_instead(name.s) &&
 	    (p->tok.kind == WEFT_TOKEN_NAME || p->tok.kind == WEFT_TOKEN_INT ||
 	     p->tok.kind == WEFT_TOKEN_PARAM || p->tok.kind == WEFT_TOKEN_OPEN)) {
 		rc = weft_source_fail(&p->lx.src, name.start, "EXPR_SYNTAX",

@@ -68,12 +68,13 @@ static void functions(FILE *f)
 	putc('\n', f);
 }
 
-static void operator_rows(FILE *f, unsigned precedence)
+static void operator_rows(FILE *f, unsigned precedence, unsigned level)
 {
 	for (size_t i = 0; i < weft_n_ops; i++) {
 		if (weft_ops[i].precedence != precedence)
 			continue;
-		putc('|', f);
+		fprintf(f, "| %u |", level);
+		cell(f, precedence ? "left" : "right", false);
 		cell(f, weft_ops[i].text, true);
 		cell(f, weft_ops[i].help, false);
 		putc('\n', f);
@@ -82,31 +83,24 @@ static void operator_rows(FILE *f, unsigned precedence)
 
 static void operators(FILE *f)
 {
-	unsigned tightest = 0;
+	unsigned p = 0, level = 1;
 
 	for (size_t i = 0; i < weft_n_ops; i++)
-		if (weft_ops[i].precedence > tightest)
-			tightest = weft_ops[i].precedence;
-	fputs("## Operators\n\nThose that bind tightest first, as in C. Prefix operators and casts bind "
-	      "tighter than the rest\nand group from the right; binary ones group from the left.\n\n"
-	      "Prefix:\n\n",
-	      f);
-	HEAD(f, "operator", "gives");
-	operator_rows(f, 0);
-	fputs("| `(int8) x` ... `(uint64) x` | x cut to that many bits, or extended by its own sign |\n"
-	      "\n",
-	      f);
-	for (unsigned p = tightest; p >= WEFT_PRECEDENCE_LOOSEST; p--) {
-		fprintf(f, "Level %u:\n\n", tightest - p + 1);
-		HEAD(f, "operator", "gives");
-		operator_rows(f, p);
-		putc('\n', f);
-	}
-	fputs("Last:\n\n", f);
-	HEAD(f, "operator", "gives");
-	fputs("| `c ? a : b` | a if c is not 0, else b; only one of them is evaluated; groups from the "
-	      "right |\n\n",
-	      f);
+		if (weft_ops[i].precedence > p)
+			p = weft_ops[i].precedence;
+	fputs("## Operators\n\nAs in C; level 1 binds tightest.\n\n", f);
+	HEAD(f, "level", "groups from the", "operator", "gives");
+	operator_rows(f, 0, level);
+	fprintf(f,
+		"| %u | right | `(int8) x` ... `(uint64) x` | x cut to that many bits, or extended by "
+		"its own sign |\n",
+		level);
+	for (; p >= WEFT_PRECEDENCE_LOOSEST; p--)
+		operator_rows(f, p, ++level);
+	fprintf(f,
+		"| %u | right | `c ? a : b` | a if c is not 0, else b; only one of them is evaluated "
+		"|\n\n",
+		level + 1);
 }
 
 static const char *const shapes[] = {

@@ -28,6 +28,9 @@ struct weft_node *weft_sema_nomem(struct weft_sema *s);
 /* Parses and types one text. NULL: see above, or s->rc. */
 struct weft_node *weft_sema_expr(struct weft_sema *s, const struct weft_text *text);
 
+/* "an int64", "a string", "bytes". */
+const char *weft_type_phrase(const struct weft_type *t, char buf[32]);
+
 /* ---- typing.c ---- */
 
 struct weft_node *weft_type_ast(struct weft_sema *s, const struct weft_ast *a);
@@ -48,6 +51,15 @@ struct weft_node *weft_node_cond(struct weft_sema *s, struct weft_node *c, struc
 				 struct weft_node *b, const struct weft_ast *from);
 struct weft_node *weft_node_unary(struct weft_sema *s, enum weft_op op, struct weft_node *a,
 				  const struct weft_ast *from);
+
+/* An integer is wanted; what says for what. Else EXPR_TYPE. */
+bool weft_want_int(struct weft_sema *s, const struct weft_node *n, const char *what);
+
+/* ---- compare.c ---- */
+
+/* == and != where a side is not an integer; other operators are refused. */
+struct weft_node *weft_node_compare(struct weft_sema *s, enum weft_op op, struct weft_node *a,
+				    struct weft_node *b, const struct weft_ast *from);
 
 /* A string constant that is longer than a string may be: STRING_TOO_LONG. */
 bool weft_string_fits(struct weft_sema *s, const struct weft_node *n);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Types as people read them. */
-#include "core/lang/lang.h"
+#include "core/lang/sema.h"
 
 #include <stdio.h>
 
@@ -19,5 +19,19 @@ const char *weft_type_name(const struct weft_type *t, char buf[32])
 		snprintf(buf, 32, "address");
 	else
 		snprintf(buf, 32, "%sint%u", t->is_signed ? "" : "u", t->size * 8u);
+	return buf;
+}
+
+const char *weft_type_phrase(const struct weft_type *t, char buf[32])
+{
+	char name[32];
+	const char *article = "a ";
+
+	weft_type_name(t, name);
+	if (t->kind == WEFT_VALUE_BYTES)
+		article = "";
+	else if (t->kind == WEFT_VALUE_INT && (t->is_signed || t->is_pointer))
+		article = "an ";
+	snprintf(buf, 32, "%s%.28s", article, name);
 	return buf;
 }

@@ -8,6 +8,7 @@
 #include "core/lang/ops.h"
 #include "core/lang/sema.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static bool is_const(const struct weft_node *n)
@@ -107,106 +108,20 @@ static bool balance(struct weft_sema *s, struct weft_node **a, struct weft_node 
 	return *a && *b;
 }
 
-/* An integer is wanted; what says for what. */
-static bool want_int(struct weft_sema *s, const struct weft_node *n, const char *what)
+bool weft_want_int(struct weft_sema *s, const struct weft_node *n, const char *what)
 {
 	char name[32];
 
 	if (n->type.kind == WEFT_VALUE_INT)
 		return true;
-	weft_sema_fail(s, n->span.start, "EXPR_TYPE", "%s takes integers, and this is a %s", what,
-		       weft_type_name(&n->type, name));
+	weft_sema_fail(s, n->span.start, "EXPR_TYPE", "%s takes integers, and this is %s", what,
+		       weft_type_phrase(&n->type, name));
 	return false;
 }
 
 static bool is_comparison(enum weft_op op)
 {
 	return op >= WEFT_OP_EQ && op <= WEFT_OP_GE;
-}
-
-/* ---- strings and probe fields ---- */
-
-bool weft_string_fits(struct weft_sema *s, const struct weft_node *n)
-{
-	uint32_t cap = weft_env_strsize(s->env);
-
-	if (n->kind != WEFT_NODE_STRING || n->length < cap)
-		return true;
-	weft_sema_fail(s, n->span.start, "STRING_TOO_LONG",
-		       "this string has %u bytes, and options.strsize (%u) leaves room for %u",
-		       n->length, cap, cap - 1);
-	return false;
-}
-
-static struct weft_node *compare_constants(struct weft_sema *s, enum weft_op op,
-					   const struct weft_node *a, const struct weft_node *b,
-					   const struct weft_ast *from)
-{
-	bool equal = a->length == b->length && memcmp(a->string, b->string, a->length) == 0;
-
-	return weft_node_int(s, equal == (op == WEFT_OP_EQ), false, from);
-}
-
-static struct weft_node *compare_strings(struct weft_sema *s, enum weft_op op, struct weft_node *a,
-					 struct weft_node *b, const struct weft_ast *from)
-{
-	const struct weft_node *constant = a->kind == WEFT_NODE_STRING ? a : b;
-	const struct weft_node *other = constant == a ? b : a;
-	struct weft_node *n;
-
-	if (a->kind == WEFT_NODE_STRING && b->kind == WEFT_NODE_STRING)
-		return compare_constants(s, op, a, b, from);
-	if (constant->kind == WEFT_NODE_STRING && constant->length >= other->type.cap)
-		return weft_sema_fail(s, constant->span.start, "STRING_TOO_LONG",
-				      "this string has %u bytes, and what it is compared with never "
-				      "has more than %u",
-				      constant->length, other->type.cap - 1);
-	n = weft_node_new(s, WEFT_NODE_BINARY, int_type(8, true), from);
-	if (!n)
-		return NULL;
-	n->op = op;
-	n->kid[0] = a;
-	n->kid[1] = b;
-	return n;
-}
-
-static struct weft_node *compare_probe(struct weft_sema *s, enum weft_op op, struct weft_node *a,
-				       struct weft_node *b, const struct weft_ast *from)
-{
-	struct weft_node *probe = a->type.kind == WEFT_VALUE_PROBE ? a : b;
-	struct weft_node *other = probe == a ? b : a, *n;
-
-	if (other->kind != WEFT_NODE_STRING)
-		return weft_sema_fail(s, other->span.start, "EXPR_TYPE",
-				      "a field of the probe is compared with a constant string, and "
-				      "this is none");
-	n = weft_node_new(s, WEFT_NODE_BINARY, int_type(8, true), from);
-	if (!n)
-		return NULL;
-	n->op = op;
-	n->kid[0] = probe;
-	n->kid[1] = other;
-	return n;
-}
-
-static struct weft_node *binary_text(struct weft_sema *s, enum weft_op op, struct weft_node *a,
-				     struct weft_node *b, const struct weft_ast *from)
-{
-	enum weft_value_kind ka = a->type.kind, kb = b->type.kind;
-	const struct weft_node *odd = ka == WEFT_VALUE_INT ? b : a;
-	char na[32], nb[32];
-
-	if (op != WEFT_OP_EQ && op != WEFT_OP_NE)
-		return weft_sema_fail(s, odd->span.start, "EXPR_TYPE",
-				      "`%s` takes integers, and this is a %s", weft_op_text(op),
-				      weft_type_name(&odd->type, na));
-	if (ka == WEFT_VALUE_STRING && kb == WEFT_VALUE_STRING)
-		return compare_strings(s, op, a, b, from);
-	if ((ka == WEFT_VALUE_PROBE && (kb == WEFT_VALUE_PROBE || kb == WEFT_VALUE_STRING)) ||
-	    (kb == WEFT_VALUE_PROBE && ka == WEFT_VALUE_STRING))
-		return compare_probe(s, op, a, b, from);
-	return weft_sema_fail(s, a->span.start, "EXPR_TYPE", "a %s cannot be compared with a %s",
-			      weft_type_name(&a->type, na), weft_type_name(&b->type, nb));
 }
 
 /* ---- binary operators ---- */
@@ -222,11 +137,17 @@ struct weft_node *weft_node_binary(struct weft_sema *s, enum weft_op op, struct 
 	struct weft_node *n;
 	bool one_address, ok;
 	int64_t value;
+	char what[8];
 
-	if (!a || !b)
+	snprintf(what, sizeof(what), "`%s`", weft_op_text(op));
+	if (!a || !b) {
+		/* One side is wrong already; what can be said of the other is said now. */
+		if ((a || b) && op != WEFT_OP_EQ && op != WEFT_OP_NE)
+			weft_want_int(s, a ? a : b, what);
 		return NULL;
+	}
 	if (a->type.kind != WEFT_VALUE_INT || b->type.kind != WEFT_VALUE_INT)
-		return binary_text(s, op, a, b, from);
+		return weft_node_compare(s, op, a, b, from);
 	one_address = a->type.is_pointer != b->type.is_pointer;
 	if (op == WEFT_OP_SHL || op == WEFT_OP_SHR) {
 		/* As in C, the left side alone decides; the count's low six bits are the same anyway. */
@@ -266,7 +187,7 @@ struct weft_node *weft_node_unary(struct weft_sema *s, enum weft_op op, struct w
 	struct weft_node *n;
 	bool is_unsigned;
 
-	if (!a || !want_int(s, a, what))
+	if (!a || !weft_want_int(s, a, what))
 		return NULL;
 	if (op != WEFT_OP_LOGNOT)
 		a = weft_node_promote(s, a);
@@ -299,10 +220,8 @@ struct weft_node *weft_node_logical(struct weft_sema *s, enum weft_op op, struct
 	struct weft_node *n;
 	bool ok;
 
-	if (!a || !b)
-		return NULL;
-	ok = want_int(s, a, what);
-	if (!want_int(s, b, what) || !ok)
+	ok = a && weft_want_int(s, a, what);
+	if (!b || !weft_want_int(s, b, what) || !ok)
 		return NULL;
 	if (is_const(a)) {
 		if ((a->value != 0) == (op == WEFT_OP_LOGOR))
@@ -327,15 +246,15 @@ struct weft_node *weft_node_cond(struct weft_sema *s, struct weft_node *c, struc
 	struct weft_node *n;
 	char na[32], nb[32];
 
-	if (!c || !want_int(s, c, "the condition of `? :`") || !a || !b)
+	if (!c || !weft_want_int(s, c, "the condition of `? :`") || !a || !b)
 		return NULL;
 	ints = a->type.kind == WEFT_VALUE_INT;
 	if (a->type.kind != b->type.kind || (!ints && a->type.kind != WEFT_VALUE_STRING))
 		return weft_sema_fail(
 			s, a->span.start, "EXPR_TYPE",
 			"`? :` chooses between two integers or two strings, not between a "
-			"%s and a %s",
-			weft_type_name(&a->type, na), weft_type_name(&b->type, nb));
+			"%s and %s",
+			weft_type_phrase(&a->type, na), weft_type_phrase(&b->type, nb));
 	address = ints && a->type.is_pointer && b->type.is_pointer;
 	if (ints && !balance(s, &a, &b))
 		return NULL;
@@ -388,7 +307,7 @@ static struct weft_node *type_cast(struct weft_sema *s, const struct weft_ast *a
 {
 	struct weft_node *n = weft_type_ast(s, a->kid[0]);
 
-	if (!n || !want_int(s, n, "a cast"))
+	if (!n || !weft_want_int(s, n, "a cast"))
 		return NULL;
 	n = weft_node_convert(s, n, a->type.size, a->type.is_signed);
 	if (n) {

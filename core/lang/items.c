@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What actions want of their items: one handler for each shape of the action table. */
+#include "core/lang/clause.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Reports something about a text that is no expression. */
+static void fail_text(struct weft_clause_typer *c, const struct weft_text *text, const char *tag,
+		      const char *format, const char *what)
+{
+	c->s.src.text = text;
+	weft_sema_fail(&c->s, 0, tag, format, what);
+}
+
+static bool check_name(struct weft_clause_typer *c, const struct weft_text *text)
+{
+	const char *p = text->s;
+
+	if ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_')
+		while ((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || *p == '_' ||
+		       (*p >= '0' && *p <= '9'))
+			p++;
+	if (p != text->s && !*p)
+		return true;
+	fail_text(c, text, "NAME_BAD",
+		  "`%.80s` is not a name: names consist of letters, digits and `_` and do not begin "
+		  "with a digit",
+		  text->s);
+	return false;
+}
+
+/* ---- aggregations by name ---- */
+
+struct names {
+	const char **names;
+	size_t n, cap;
+};
+
+static int gather_into(struct names *out, const struct weft_clause *clauses, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < clauses[i].n_actions; j++) {
+			const struct weft_action *a = &clauses[i].actions[j];
+
+			for (size_t k = 0; k < a->n_items; k++) {
+				if (a->items[k].field->shape != WEFT_SHAPE_NAME ||
+				    !a->items[k].text.s)
+					continue;
+				if (weft_grow(&out->names, &out->cap, out->n, sizeof(*out->names)))
+					return -ENOMEM;
+				out->names[out->n++] = a->items[k].text.s;
+			}
+		}
+	return 0;
+}
+
+static void check_aggregation(struct weft_clause_typer *c, const struct weft_text *text)
+{
+	const struct weft_set *set = c->s.env->set;
+	struct names known = {0};
+	const char *near;
+
+	if (!set)
+		return;
+	if (gather_into(&known, set->begin, set->n_begin) ||
+	    gather_into(&known, set->clauses, set->n_clauses) ||
+	    gather_into(&known, set->end, set->n_end)) {
+		weft_sema_nomem(&c->s);
+		goto out;
+	}
+	for (size_t i = 0; i < known.n; i++)
+		if (strcmp(known.names[i], text->s) == 0)
+			goto out;
+	fail_text(c, text, "AGGREGATION_UNKNOWN",
+		  "no action of the set fills an aggregation `%.80s`", text->s);
+	near = known.n ? weft_nearest(text->s, known.names, known.n) : NULL;
+	if (near)
+		weft_error_suggest(c->s.src.err, near);
+out:
+	free((void *)known.names);
+}
+
+/* ---- shapes ---- */
+
+static struct weft_typed_item *add_item(struct weft_clause_typer *c, struct weft_typed_item **items,
+					size_t *n, const struct weft_item *item)
+{
+	struct weft_typed_item *t;
+
+	if (!*items)
+		*items = weft_arena_array(c->s.src.arena, c->action->n_items, sizeof(**items));
+	if (!*items) {
+		weft_sema_nomem(&c->s);
+		return NULL;
+	}
+	t = &(*items)[(*n)++];
+	t->item = item;
+	return t;
+}
+
+/* The expression's text without what surrounds it. */
+static const char *trimmed(struct weft_clause_typer *c, const char *s)
+{
+	size_t n;
+	char *copy;
+
+	s += strspn(s, " \t\r\n");
+	n = strlen(s);
+	while (n && strchr(" \t\r\n", s[n - 1]))
+		n--;
+	copy = weft_arena_strndup(c->s.src.arena, s, n);
+	if (!copy)
+		weft_sema_nomem(&c->s);
+	return copy ? copy : "";
+}
+
+/* Types a key, a field or an argument, and names it; earlier ones must not have the name. */
+static struct weft_typed_item *named_item(struct weft_clause_typer *c,
+					  struct weft_typed_item **items, size_t *n,
+					  const struct weft_item *item, bool unique)
+{
+	struct weft_typed_item *t = add_item(c, items, n, item);
+	const struct weft_text *place = item->name.s ? &item->name : &item->text;
+
+	if (!t)
+		return NULL;
+	if (!item->name.s || check_name(c, &item->name))
+		t->name = trimmed(c, place->s);
+	else
+		t->name = item->name.s;
+	for (size_t i = 0; unique && i + 1 < *n; i++)
+		if (strcmp((*items)[i].name, t->name) == 0) {
+			fail_text(c, place, "NAME_TWICE", "`%.80s` is there twice", t->name);
+			break;
+		}
+	t->node = weft_sema_expr(&c->s, &item->text);
+	if (t->node && !weft_string_fits(&c->s, t->node))
+		t->node = NULL;
+	return t;
+}
+
+static void take_expr(struct weft_clause_typer *c, const struct weft_item *item)
+{
+	struct weft_node *n = weft_sema_expr(&c->s, &item->text);
+	char name[32];
+
+	if (!n)
+		return;
+	if (n->type.kind != WEFT_VALUE_INT) {
+		weft_sema_fail(&c->s, n->span.start, "EXPR_TYPE",
+			       "`%s` takes an integer, and this is %s", c->action->spec->name,
+			       weft_type_phrase(&n->type, name));
+		return;
+	}
+	if (c->action->spec->group == WEFT_GROUP_AGGREGATION)
+		n = weft_node_promote(&c->s, n);
+	else if (n->kind == WEFT_NODE_INT && (n->value < 0 || n->value > 255))
+		weft_sema_fail(&c->s, n->span.start, "EXPR_NUMBER_RANGE",
+			       "an exit status lies between 0 and 255");
+	c->out->value = n;
+}
+
+static void take_name(struct weft_clause_typer *c, const struct weft_item *item)
+{
+	if (check_name(c, &item->text))
+		c->out->into = item->text.s;
+}
+
+static void take_names(struct weft_clause_typer *c, const struct weft_item *item)
+{
+	struct weft_typed_action *out = c->out;
+
+	if (!check_name(c, &item->text))
+		return;
+	check_aggregation(c, &item->text);
+	if (!out->names)
+		out->names =
+			weft_arena_array(c->s.src.arena, c->action->n_items, sizeof(*out->names));
+	if (!out->names) {
+		weft_sema_nomem(&c->s);
+		return;
+	}
+	out->names[out->n_names++] = item->text.s;
+}
+
+static void take_keys(struct weft_clause_typer *c, const struct weft_item *item)
+{
+	struct weft_typed_item *t = named_item(c, &c->out->keys, &c->out->n_keys, item, true);
+
+	if (t && t->node && t->node->type.kind == WEFT_VALUE_BYTES)
+		weft_sema_fail(
+			&c->s, t->node->span.start, "EXPR_TYPE",
+			"bytes are no key: two keys are equal or not, and bytes differ in length");
+}
+
+static void take_fields(struct weft_clause_typer *c, const struct weft_item *item)
+{
+	named_item(c, &c->out->fields, &c->out->n_fields, item, true);
+}
+
+static void take_format(struct weft_clause_typer *c, const struct weft_item *item)
+{
+	if (!c->out->format)
+		c->out->format = item->text.s;
+	else
+		named_item(c, &c->out->fields, &c->out->n_fields, item, false);
+}
+
+static void take_choice(struct weft_clause_typer *c, const struct weft_item *item)
+{
+	size_t n = strlen(item->text.s);
+	const char *p = item->field->choices;
+
+	for (; p && *p; p += strcspn(p, "|"), p += *p == '|')
+		if (strcspn(p, "|") == n && memcmp(p, item->text.s, n) == 0) {
+			c->out->unit = item->text.s;
+			return;
+		}
+	c->s.src.text = &item->text;
+	weft_sema_fail(&c->s, 0, "NAME_UNKNOWN", "`%s` is `%.80s`, and can be %s",
+		       item->field->name, item->text.s, item->field->choices);
+}
+
+static void (*const take[])(struct weft_clause_typer *, const struct weft_item *) = {
+	[WEFT_SHAPE_EXPR] = take_expr,     [WEFT_SHAPE_NAME] = take_name,
+	[WEFT_SHAPE_NAMES] = take_names,   [WEFT_SHAPE_KEYS] = take_keys,
+	[WEFT_SHAPE_FIELDS] = take_fields, [WEFT_SHAPE_FORMAT] = take_format,
+	[WEFT_SHAPE_CHOICE] = take_choice,
+};
+
+void weft_take_item(struct weft_clause_typer *c, const struct weft_item *item)
+{
+	take[item->field->shape](c, item);
+}
