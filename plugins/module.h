@@ -13,9 +13,10 @@
  *  - $ORIGIN in a module's RUNPATH would lead to /proc. If a module cannot be loaded by descriptor,
  *    it is tried once more by its path, if that still leads to the file that was checked.
  *
- * Modules are never unloaded. A plugin may have started threads, registered atexit() handlers or
- * thread-local destructors; nothing is gained by taking its code away before the process ends; and
- * LeakSanitizer, which reports at exit, could no longer name the frames of what a plugin leaked.
+ * Modules are never unloaded. Error objects and losses keep tags that are a plugin's static text. A
+ * plugin may have started threads, registered atexit() handlers or thread-local destructors. Nothing
+ * is gained by taking its code away before the process ends, and LeakSanitizer, which reports at
+ * exit, could no longer name the frames of what a plugin leaked.
  */
 #ifndef WEFT_PLUGINS_MODULE_H
 #define WEFT_PLUGINS_MODULE_H

@@ -46,14 +46,13 @@ static int pulse_info(struct weft_instance *self, const struct weft_probe *probe
 		      struct weft_error *err)
 {
 	static const struct weft_loc_op pc = {.op = WEFT_LOC_KERNEL_PC};
-	static const struct weft_arg arg = {
-		sizeof(arg), .name = "pc", .where = {&pc, 1, 0},
-		.type = {sizeof(arg.type), .kind = WEFT_TYPE_INT, .size = 8}};
+	static const struct weft_arg arg = {sizeof(arg), .name = "pc", .where = {&pc, 1, 0},
+					    .type = {.kind = WEFT_TYPE_INT, .size = 8}};
 
 	(void)self, (void)probe, (void)with, (void)err;
 	out->scope = WEFT_SCOPE_EXACT; /* a timer is about no process */
-	out->load = (struct weft_load_class){sizeof(out->load), .ctx_kind = WEFT_CTX_PERF_EVENT,
-					     .prog_type = BPF_PROG_TYPE_PERF_EVENT};
+	out->load.prog_type = BPF_PROG_TYPE_PERF_EVENT;
+	out->load.ctx_kind = WEFT_CTX_PERF_EVENT;
 	out->args = &arg;
 	out->n_args = 1;
 	out->arg_size = sizeof(arg);
