@@ -45,7 +45,7 @@ void weft_schema_choices(struct weft_json *j, const char *choices)
 {
 	weft_json_open(j, "enum", '[');
 	for (const char *p = choices ? choices : ""; *p; p += *p == '|') {
-		char word[64];
+		char word[256];
 		size_t n = strcspn(p, "|");
 
 		snprintf(word, sizeof(word), "%.*s", (int)n, p);

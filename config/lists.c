@@ -59,7 +59,7 @@ void weft_read_command(struct weft_reader *r, const struct weft_key *key,
 {
 	struct weft_target_spec *target = base;
 
-	target->pos = node->pos;
+	target->pos = node->pos; /* what is wrong with a target is mostly its command */
 	if (node->kind == WEFT_TREE_LIST && node->n > 0)
 		read_argv(r, node, target);
 	else if (node->kind == WEFT_TREE_SCALAR && !weft_tree_is_null(node))

@@ -74,21 +74,22 @@ bool weft_tree_is_null(const struct weft_tree_node *node)
 	return false;
 }
 
-bool weft_tree_is_open(const struct weft_tree_node *node)
+/* Whether brackets or strings open in the text and do not close in it. */
+static bool is_open(const char *s, size_t size)
 {
 	long depth = 0;
 	char quote = 0;
 
-	for (const char *p = node->text.s; *p; p++) {
+	for (size_t i = 0; i < size; i++) {
 		if (quote) {
-			if (*p == '\\' && p[1])
-				p++;
-			else if (*p == quote)
+			if (s[i] == '\\')
+				i++;
+			else if (s[i] == quote)
 				quote = 0;
-		} else if (*p == '"') {
-			quote = *p;
+		} else if (s[i] == '"') {
+			quote = s[i];
 		} else {
-			depth += (*p == '(') - (*p == ')');
+			depth += (s[i] == '(') - (s[i] == ')');
 		}
 	}
 	return quote || depth > 0;
@@ -96,17 +97,18 @@ bool weft_tree_is_open(const struct weft_tree_node *node)
 
 const char *weft_tree_cut(struct weft_reader *r, const struct weft_tree_node *node, bool is_key)
 {
+	const struct weft_source *s = r->source;
 	const char *quoted;
 	size_t length;
 
 	if (node->kind != WEFT_TREE_SCALAR || node->quoted || !node->flow ||
-	    !weft_tree_is_open(node))
+	    !is_open(node->text.s, node->size))
 		return NULL;
-	length = weft_source_extent(r->source, node->offset,
+	length = weft_source_extent(s, node->offset,
 				    WEFT_EXTENT_FLOW | (is_key ? WEFT_EXTENT_KEY : 0));
-	if (length <= node->size)
+	if (length <= node->size || is_open(s->data + node->offset, length))
 		return NULL;
-	quoted = weft_source_quoted(r->source, node->offset, length, r->arena);
+	quoted = weft_source_quoted(s, node->offset, length, r->arena);
 	if (!quoted)
 		weft_reader_nomem(r);
 	return quoted;

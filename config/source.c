@@ -15,7 +15,8 @@
 
 #include "config/config.h"
 
-#define SHOWN_MAX 120 /* bytes of a value that a message shows */
+#define SHOWN_MAX    120 /* bytes of a value that a message shows */
+#define MAX_BRACKETS 64  /* inside each other; deeper ones are not looked at */
 
 static bool is_continuation(char c)
 {
@@ -186,10 +187,13 @@ static bool ends_text(const struct weft_source *s, size_t i, unsigned int where)
 
 size_t weft_source_extent(const struct weft_source *s, size_t offset, unsigned int where)
 {
+	static const char open[] = "([{", close[] = ")]}";
+	char expected[MAX_BRACKETS]; /* what closes the brackets that are open */
 	size_t i = offset, depth = 0;
 
 	while (i < s->size && s->data[i] != '\n' && s->data[i] != '\r') {
 		char c = s->data[i];
+		const char *opens = c ? strchr(open, c) : NULL;
 
 		if (c == '"' || c == '\'') {
 			i = skip_string(s, i);
@@ -199,10 +203,10 @@ size_t weft_source_extent(const struct weft_source *s, size_t offset, unsigned i
 			break;
 		if (depth == 0 && ends_text(s, i, where))
 			break;
-		if (c == '(' || c == '[' || c == '{')
-			depth++;
-		if (c == ')' || c == ']' || c == '}')
-			depth -= depth > 0;
+		if (opens && depth < MAX_BRACKETS)
+			expected[depth++] = close[opens - open];
+		else if (strchr(close, c) && depth > 0 && expected[--depth] != c)
+			break;
 		i++;
 	}
 	while (i > offset && is_blank(s->data[i - 1]))

@@ -58,8 +58,6 @@ struct weft_tree_node *weft_tree_parse(struct weft_reader *r);
 
 /* A plain scalar that is empty, ~ or null. */
 bool weft_tree_is_null(const struct weft_tree_node *node);
-/* Brackets or strings that open in the scalar and do not close in it. */
-bool weft_tree_is_open(const struct weft_tree_node *node);
 /* A plain scalar in a flow collection that is cut short at a comma: the whole of it, in quotes, for
  * the message; else NULL. */
 const char *weft_tree_cut(struct weft_reader *r, const struct weft_tree_node *node, bool is_key);

@@ -318,6 +318,8 @@ void weft_read_pids(struct weft_reader *r, const struct weft_key *key,
 		fail_key_type(r, key, node);
 		return;
 	}
+	if (!target->command)
+		target->pos = node->pos;
 	target->pids = weft_reader_alloc(r, node->n ? node->n : 1, sizeof(*target->pids));
 	for (; item && !r->stop; item = node->kind == WEFT_TREE_LIST ? item->next : NULL) {
 		if (read_integer(r, key, item, &pid))
