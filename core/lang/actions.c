@@ -64,7 +64,7 @@ static const struct weft_action_field exit_fields[] = {
 	 "The status that the run ends with, 0 to 255; nothing stands for 0."},
 };
 
-#define FIELDS(f) .fields = f, .n_fields = sizeof(f) / sizeof(f[0])
+#define FIELDS(f) .fields = (f), .n_fields = sizeof(f) / sizeof((f)[0])
 
 const struct weft_action_spec weft_actions[] = {
 	{

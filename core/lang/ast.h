@@ -6,6 +6,8 @@
 #ifndef WEFT_LANG_AST_H
 #define WEFT_LANG_AST_H
 
+#include <errno.h>
+
 #include "core/lang/lang.h"
 
 #define WEFT_EXPR_MAX_SIZE  16384u /* bytes of an expression's text */
@@ -18,9 +20,11 @@ struct weft_source {
 	struct weft_error *err;
 };
 
-/* Reports a fault at an offset and returns -EINVAL. */
-int weft_source_fail(const struct weft_source *src, uint32_t at, const char *tag,
-		     const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Reports a fault at an offset; as an expression it is -EINVAL, for those who read and those who
+ * check code alike. */
+#define weft_source_fail(...) (weft_source_report(__VA_ARGS__), -EINVAL)
+void weft_source_report(const struct weft_source *src, uint32_t at, const char *tag,
+			const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* ---- literals ---- */
 

@@ -2,7 +2,6 @@
 /* From text to tokens, by tables. The operators of assignment are known, so as to be refused well. */
 #include "core/lang/ast.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +18,8 @@ struct weft_pos weft_span_pos(struct weft_span s)
 	return pos;
 }
 
-int weft_source_fail(const struct weft_source *src, uint32_t at, const char *tag,
-		     const char *format, ...)
+void weft_source_report(const struct weft_source *src, uint32_t at, const char *tag,
+			const char *format, ...)
 {
 	struct weft_span span = {src->text, at, 0};
 	va_list ap;
@@ -32,7 +31,6 @@ int weft_source_fail(const struct weft_source *src, uint32_t at, const char *tag
 	/* Where columns cannot be told, the text must be. */
 	if (!src->text->verbatim && src->text->s && src->text->s[0])
 		weft_error_context(src->err, "in the expression `%.80s`", src->text->s);
-	return -EINVAL;
 }
 
 #define CHANGES_NOTHING "an expression changes nothing"
@@ -171,8 +169,10 @@ static int lex_quoted(struct weft_lexer *lx, const char **out, uint32_t *n)
 		return weft_source_fail(&lx->src, start, "EXPR_STRING_UNCLOSED",
 					"nothing closes what this quotation mark (%c) opens", quote);
 	buf = weft_arena_alloc(lx->src.arena, end - start);
-	if (!buf)
-		return weft_nomem(lx->src.err);
+	if (!buf) {
+		weft_nomem(lx->src.err);
+		return -ENOMEM;
+	}
 	lx->at = start + 1;
 	for (*n = 0; lx->at < end; (*n)++) {
 		uint32_t length = 1;

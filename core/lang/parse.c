@@ -9,7 +9,6 @@
 #include "core/lang/ast.h"
 #include "core/lang/ops.h"
 
-#include <errno.h>
 #include <string.h>
 
 struct parser {
@@ -122,8 +121,10 @@ static int make(struct parser *p, const struct weft_ast *proto, uint32_t start,
 	struct weft_ast *n = weft_arena_memdup(p->lx.src.arena, proto, sizeof(*proto));
 
 	*out = n;
-	if (!n)
-		return weft_nomem(p->lx.src.err);
+	if (!n) {
+		weft_nomem(p->lx.src.err);
+		return -ENOMEM;
+	}
 	n->start = start;
 	n->length = p->end - start;
 	for (size_t i = 0; i < 3; i++)
@@ -152,13 +153,16 @@ static int parse_call(struct parser *p, const struct weft_token *name, struct we
 	if (!rc)
 		rc = advance(p);
 	while (!rc && (p->tok.kind != WEFT_TOKEN_CLOSE || call.n)) {
-		rc = parse_cond(p, tail);
-		if (rc)
+		struct weft_ast *arg = NULL;
+
+		rc = parse_cond(p, &arg);
+		if (rc || !arg)
 			return rc;
 		call.n++;
-		if (depth_of(*tail) > call.depth)
-			call.depth = depth_of(*tail);
-		tail = &(*tail)->next;
+		if (arg->depth > call.depth)
+			call.depth = arg->depth;
+		*tail = arg;
+		tail = &arg->next;
 		if (p->tok.kind != WEFT_TOKEN_COMMA)
 			break;
 		rc = advance(p);

@@ -9,14 +9,13 @@
 struct weft_node *weft_sema_fail(struct weft_sema *s, uint32_t at, const char *tag,
 				 const char *format, ...)
 {
-	struct weft_span span = {s->src.text, at, 0};
 	char message[512];
 	va_list ap;
 
 	va_start(ap, format);
 	vsnprintf(message, sizeof(message), format, ap);
 	va_end(ap);
-	weft_source_fail(&s->src, span.start, tag, "%s", message);
+	weft_source_report(&s->src, at, tag, "%s", message);
 	if (!s->rc)
 		s->rc = -EINVAL;
 	return NULL;
