@@ -28,10 +28,10 @@
 #include "weft/provider.h"
 
 #define WEFT_CONFIG_VERSION    1
-#define WEFT_CONFIG_MAX_SIZE   (1024u * 1024u) /* bytes of a file */
-#define WEFT_CONFIG_MAX_DEPTH  32u             /* collections inside each other */
-#define WEFT_CONFIG_MAX_NODES  100000u         /* keys, values and collections of a file */
-#define WEFT_CONFIG_MAX_ERRORS 20u             /* reported for one file */
+#define WEFT_CONFIG_MAX_SIZE   1048576u /* bytes of a file */
+#define WEFT_CONFIG_MAX_DEPTH  32u      /* collections inside each other */
+#define WEFT_CONFIG_MAX_NODES  100000u  /* keys, values and collections of a file */
+#define WEFT_CONFIG_MAX_ERRORS 20u      /* reported for one file */
 
 /* Read a probe set. On success *out is the caller's (weft_set_destroy()); on failure it is NULL and
  * err holds up to WEFT_CONFIG_MAX_ERRORS reports with places. -EINVAL: the set is wrong; -ENOMEM;

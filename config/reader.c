@@ -17,7 +17,7 @@ static void count_error(struct weft_reader *r, struct weft_pos pos)
 	if (++r->n_errors < WEFT_CONFIG_MAX_ERRORS)
 		return;
 	r->stop = -E2BIG;
-	weft_error_context(r->err, "checking stopped here, after %u errors: there may be more",
+	weft_error_context(r->err, "the first %u errors of the file; there may be more",
 			   WEFT_CONFIG_MAX_ERRORS);
 }
 
@@ -131,8 +131,11 @@ static void shorten(char *out, const char *s, size_t size)
 
 	while (n > 0 && n < size && ((unsigned char)s[n] & 0xc0) == 0x80)
 		n--;
-	for (size_t i = 0; i < n; i++)
-		out[i] = (unsigned char)s[i] < 0x20 ? ' ' : s[i];
+	memcpy(out, s, n);
+	for (size_t i = 0; i < n; i++) {
+		if ((unsigned char)out[i] < 0x20)
+			out[i] = ' ';
+	}
 	strcpy(out + n, n < size ? "..." : "");
 }
 

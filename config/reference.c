@@ -203,7 +203,7 @@ static const char rules[] =
 	"- **Booleans** are `true` and `false` alone.\n"
 	"- **Expressions** are texts. YAML needs quotes around one that contains `: ` or ` #`, that "
 	"begins with `!`, `&`, `*`, `[`, `{`, `%%`, `@`, `\"` or `'`, and, inside `{ }` and `[ ]`, around "
-	"one that contains a comma or a bracket `[ ] { }`: `{size: \"max(arg1, arg2)\"}`.\n\n"
+	"one that contains a comma or a bracket `[ ] { }`: `{a: \"f(x, y)\"}`.\n\n"
 	"## Limits\n\n"
 	"A file has at most %u bytes, %u keys, values and collections, and %u collections inside each "
 	"other. Anchors, aliases, tags and further documents are refused. A key may be given once. Up "

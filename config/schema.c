@@ -5,8 +5,10 @@
 #include "config/config.h"
 #include "core/set.h"
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): types and members cannot stand in parentheses */
 #define AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
 #define KEYS(k)          .keys = k, .n_keys = sizeof(k) / sizeof(k[0])
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 #define US UINT64_C(1000)
 #define MS (1000 * US)
@@ -202,7 +204,7 @@ static const struct weft_key options_keys[] = {
 		.zero = true,
 		.min = 100 * MS,
 		.min_text = "100ms",
-		.max = 365 * 86400 * S,
+		.max = UINT64_C(365) * 86400 * S,
 		.max_text = "365d",
 		.default_text = "0",
 		.help = "Print the aggregations this often; 0: only at the end.",
@@ -304,7 +306,6 @@ static const struct weft_key clause_keys[] = {
 	{
 		.name = "with",
 		.type = WEFT_KEY_SETTINGS,
-		AT(struct weft_clause, with),
 		.help = "Options of the probes' provider for these probes alone.",
 		.example = "with: {placement: exact}",
 	},
@@ -322,7 +323,7 @@ const struct weft_level weft_level_clause = {
 struct fields {
 	const char *field[WEFT_N_FIELDS];
 };
-#define FIELD(i) AT(struct fields, field[i])
+#define FIELD(i) .offset = offsetof(struct fields, field[i])
 
 static const struct weft_key probe_keys[] = {
 	{

@@ -178,11 +178,12 @@ static bool is_blank(char c)
 /* Whether the character at i ends a text that stands at `where`, outside of all its brackets. */
 static bool ends_text(const struct weft_source *s, size_t i, unsigned int where)
 {
-	char c = s->data[i], next = i + 1 < s->size ? s->data[i + 1] : '\n';
+	char c = s->data[i];
 
 	if ((where & WEFT_EXTENT_FLOW) && (c == ',' || c == ')' || c == ']' || c == '}'))
 		return true;
-	return (where & WEFT_EXTENT_KEY) && c == ':' && (is_blank(next) || next == '\n');
+	return (where & WEFT_EXTENT_KEY) && c == ':' &&
+	       (i + 1 == s->size || strchr(" \t\r\n", s->data[i + 1]));
 }
 
 size_t weft_source_extent(const struct weft_source *s, size_t offset, unsigned int where)
