@@ -4,7 +4,7 @@
 #include "core/loss.h"
 
 static const char head[] =
-	"<!-- Made from the table in core/base/loss.c by `ninja docs-losses`; change that. -->\n"
+	"<!-- Made from the table in core/base/loss.c by the target `docs`; change that. -->\n"
 	"# Losses\n"
 	"\n"
 	"A loss is a firing, a record or a part of a value that did not reach the output. Every loss is\n"

@@ -66,6 +66,6 @@ Test(loss, the_committed_page_is_what_the_table_says)
 	n = fread(committed, 1, sizeof(committed) - 1, f);
 	committed[n] = '\0';
 	fclose(f);
-	cr_expect_str_eq(committed, page, "run ninja docs-losses");
+	cr_expect_str_eq(committed, page, "build the target docs");
 	weft_arena_destroy(arena);
 }
