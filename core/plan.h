@@ -23,7 +23,8 @@
  * index tgid % slots: a counter that the process programs increase whenever a process of the slot
  * execs or ends, so that stacks of different address spaces never share a row. TARGETS a HASH u32
  * tgid -> u64 1: the processes of the target. FRAMES  a HASH u64 thread -> pairing stack (layout
- * private to the compiler). PROBES  an ARRAY of u64, BPF_F_MMAPABLE, indexed by cookie: bit k is
+ * private to the compiler, core/compiler/lower_pairing.c; the key is the thread id as the kernel
+ * counts, or 2^32 + CPU for the idle threads). PROBES  an ARRAY of u64, BPF_F_MMAPABLE, indexed by cookie: bit k is
  * the truth of the k-th comparison of a probe field with a constant (probefunc == "read"). DISPATCH
  * a HASH u64 -> u64 for WEFT_IDENTITY_FIELD: value -> cookie + 1. AGG     one map per aggregation
  * with keys (or buckets).
@@ -71,7 +72,11 @@ struct weft_control {
 				  * attached,        cleared before detaching */
 	uint64_t live_targets;   /* processes in TARGETS, kept by the process programs */
 	uint64_t sequence;       /* increased whenever a show, clear or exit action ran */
-	uint64_t reserved[3];
+	uint64_t exit_claim;     /* the programs' own: whoever sets it first writes exit_status */
+	int64_t tai_offset_ns;   /* CLOCK_TAI - CLOCK_REALTIME, set by the runtime before it sets enabled;
+				  * walltimestamp is TAI less this, so that steps of the clock show
+				  * at once and only a leap second needs the runtime's attention */
+	uint64_t reserved[1];
 };
 
 enum weft_map_role {
@@ -180,8 +185,19 @@ struct weft_program {
 	uint32_t *clause_of;     /* one per instruction: clause index, UINT32_MAX outside clauses */
 	uint32_t n_insns;
 	int32_t dispatch_map; /* index of its WEFT_MAP_DISPATCH map; -1: none */
-	const char *listing; /* IR as text, for explain; may be NULL */
+	const char *listing;   /* typed clauses and IR as text, for explain; NULL: not kept */
+	uint64_t decided_bits; /* comparisons of probe fields that were decided when compiling,
+				* because all probes of the group agreed: a probe that joins later
+				* must agree with them in these bits of weft_plan_probe_bits() */
 };
+
+/* A comparison of a probe's field with a constant: bit k of PROBES for the k-th. */
+struct weft_comparison {
+	enum weft_field field;
+	const char *text;
+	uint32_t length;
+};
+#define WEFT_MAX_COMPARISONS 64u
 
 struct weft_plan {
 	struct weft_arena *arena;
@@ -198,7 +214,10 @@ struct weft_plan {
 	size_t n_controls, cap_controls;
 	uint32_t state_size; /* bytes allotted in STATE so far */
 	uint32_t state_capacity; /* 0 until STATE is created; then the most that state_size may become */
+	struct weft_comparison comparisons[WEFT_MAX_COMPARISONS];
 	uint32_t n_comparisons; /* bits used in PROBES */
+	uint32_t zeros_offset, zeros_size; /* bytes of STATE that nobody writes to */
+	bool keep_listing; /* set by who wants weft_plan_explain() to show clauses and IR */
 	uint32_t n_cpus;        /* possible CPUs */
 	bool target_check; /* there is a target: programs of scope other than EXACT check TARGETS */
 	bool uses_ustack; /* some program interns or emits user stacks: EXECGEN and mappings matter */
@@ -248,8 +267,9 @@ int weft_plan_loss(struct weft_plan *plan, enum weft_loss loss, uint32_t clause,
 
 /* Compiles one group into one program. On failure the plan may hold further (unused) sites but no
  * program. Tags: AGGREGATION_CONFLICT (one name, two shapes; names the first place),
- * CLAUSE_TOO_LARGE, KEY_TOO_LARGE, RECORD_TOO_LARGE, and NEEDS_BTF (-EAGAIN): fill in plan->task
- * and call again. */
+ * CLAUSE_TOO_LARGE, KEY_TOO_LARGE, RECORD_TOO_LARGE, PROBE_COMPARISONS_FULL, PROBES_FULL,
+ * PPID_NAMESPACE, IDENTITY_BAD, those of compiler/location.h, and NEEDS_BTF (-EAGAIN): fill in
+ * plan->task and call again. */
 int weft_compile_group(struct weft_plan *plan, const struct weft_group *group,
 		       struct weft_program *out, struct weft_error *err);
 

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* From the intermediate form with registers to BPF instructions. */
+#ifndef WEFT_COMPILER_EMIT_H
+#define WEFT_COMPILER_EMIT_H
+
+#include "core/compiler/ir.h"
+#include "core/compiler/regalloc.h"
+#include "core/plan.h"
+
+/* An instruction whose jump still goes to a label; or a label. */
+struct weft_machine_insn {
+	struct bpf_insn insn;
+	int32_t imm_high; /* the second half of a 64-bit constant */
+	uint32_t label;   /* is_label: its number; else the jump's target, 0: none */
+	bool is_label;
+	bool dropped;
+	uint32_t clause;
+	struct weft_span span;
+};
+
+struct weft_machine {
+	struct weft_machine_insn *insns;
+	size_t n_insns, cap_insns;
+	uint32_t n_labels;
+	int status;
+};
+
+/* Improves what stands side by side; marks instructions as dropped. */
+void weft_peephole(struct weft_machine *m);
+
+/* Fills in insns, spans, clause_of and n_insns of out, in arena. -E2BIG: a jump is too far. */
+int weft_emit(const struct weft_ir *ir, const struct weft_allocation *regs,
+	      struct weft_arena *arena, struct weft_program *out);
+
+#endif

@@ -1,0 +1,570 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Building the intermediate form. Constants fold here, once, for every part of the lowering. */
+#include "core/compiler/ir.h"
+
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdlib.h>
+#include <string.h>
+
+int weft_ir_init(struct weft_ir *ir)
+{
+	*ir = (struct weft_ir){.clause = UINT32_MAX};
+	while (ir->n_vregs < WEFT_FIRST && !ir->status)
+		weft_ir_variable(ir);
+	return ir->status;
+}
+
+void weft_ir_finish(struct weft_ir *ir)
+{
+	free(ir->insns);
+	free(ir->args);
+	free(ir->vregs);
+	*ir = (struct weft_ir){0};
+}
+
+/* ---- registers and labels ---- */
+
+weft_vreg weft_ir_vreg(struct weft_ir *ir)
+{
+	if (ir->status)
+		return WEFT_NO_VREG;
+	if (weft_grow(&ir->vregs, &ir->cap_vregs, ir->n_vregs, sizeof(*ir->vregs))) {
+		ir->status = -ENOMEM;
+		return WEFT_NO_VREG;
+	}
+	ir->vregs[ir->n_vregs] = (struct weft_vreg_info){0};
+	return (weft_vreg)ir->n_vregs++;
+}
+
+weft_vreg weft_ir_variable(struct weft_ir *ir)
+{
+	weft_vreg v = weft_ir_vreg(ir);
+
+	if (!ir->status)
+		ir->vregs[v].is_variable = true;
+	return v;
+}
+
+void weft_ir_pin(struct weft_ir *ir, weft_vreg v)
+{
+	if (!ir->status)
+		ir->vregs[v].pinned = true;
+}
+
+bool weft_ir_constant(const struct weft_ir *ir, weft_vreg v, int64_t *value)
+{
+	if (ir->status || !ir->vregs[v].is_constant)
+		return false;
+	*value = ir->vregs[v].value;
+	return true;
+}
+
+uint32_t weft_ir_label(struct weft_ir *ir)
+{
+	return ++ir->n_labels;
+}
+
+void weft_ir_place(struct weft_ir *ir, uint32_t label)
+{
+	weft_ir_append(ir, WEFT_IR_LABEL)->label = label;
+}
+
+struct weft_ir_insn *weft_ir_append(struct weft_ir *ir, enum weft_ir_op op)
+{
+	static __thread struct weft_ir_insn nowhere; /* written to when memory is short */
+	struct weft_ir_insn *insn = &nowhere;
+
+	if (!ir->status && weft_grow(&ir->insns, &ir->cap_insns, ir->n_insns, sizeof(*insn)))
+		ir->status = -ENOMEM;
+	if (!ir->status)
+		insn = &ir->insns[ir->n_insns++];
+	*insn = (struct weft_ir_insn){.op = (uint8_t)op, .clause = ir->clause, .span = ir->span};
+	return insn;
+}
+
+/* An instruction with a result. */
+static struct weft_ir_insn *define(struct weft_ir *ir, enum weft_ir_op op, weft_vreg *dst)
+{
+	struct weft_ir_insn *insn;
+
+	*dst = weft_ir_vreg(ir);
+	insn = weft_ir_append(ir, op);
+	insn->dst = *dst;
+	return insn;
+}
+
+/* ---- arithmetic ---- */
+
+bool weft_ir_compare(uint8_t code, int64_t a, int64_t b)
+{
+	uint64_t ua = (uint64_t)a, ub = (uint64_t)b;
+
+	switch (code) {
+	case BPF_JEQ:
+		return a == b;
+	case BPF_JNE:
+		return a != b;
+	case BPF_JGT:
+		return ua > ub;
+	case BPF_JGE:
+		return ua >= ub;
+	case BPF_JLT:
+		return ua < ub;
+	case BPF_JLE:
+		return ua <= ub;
+	case BPF_JSGT:
+		return a > b;
+	case BPF_JSGE:
+		return a >= b;
+	case BPF_JSLT:
+		return a < b;
+	case BPF_JSLE:
+		return a <= b;
+	default: /* BPF_JSET */
+		return ua & ub;
+	}
+}
+
+bool weft_ir_compute(uint8_t code, int64_t a, int64_t b, int64_t *result)
+{
+	uint64_t ua = (uint64_t)a, ub = (uint64_t)b, r;
+
+	switch (code) {
+	case BPF_ADD:
+		r = ua + ub;
+		break;
+	case BPF_SUB:
+		r = ua - ub;
+		break;
+	case BPF_MUL:
+		r = ua * ub;
+		break;
+	case BPF_DIV:
+		if (!ub)
+			return false;
+		r = ua / ub;
+		break;
+	case BPF_MOD:
+		if (!ub)
+			return false;
+		r = ua % ub;
+		break;
+	case BPF_AND:
+		r = ua & ub;
+		break;
+	case BPF_OR:
+		r = ua | ub;
+		break;
+	case BPF_XOR:
+		r = ua ^ ub;
+		break;
+	case BPF_LSH:
+		r = ua << (ub & 63);
+		break;
+	case BPF_RSH:
+		r = ua >> (ub & 63);
+		break;
+	case BPF_ARSH:
+		r = (uint64_t)(a >> (ub & 63));
+		break;
+	default:
+		return false;
+	}
+	*result = (int64_t)r;
+	return true;
+}
+
+static bool fits32(int64_t v)
+{
+	return v == (int32_t)v;
+}
+
+static bool commutes(uint8_t code)
+{
+	return code == BPF_ADD || code == BPF_MUL || code == BPF_AND || code == BPF_OR ||
+	       code == BPF_XOR;
+}
+
+/* a code imm is a itself. */
+static bool is_neutral(uint8_t code, int64_t imm)
+{
+	switch (code) {
+	case BPF_ADD:
+	case BPF_SUB:
+	case BPF_OR:
+	case BPF_XOR:
+	case BPF_LSH:
+	case BPF_RSH:
+	case BPF_ARSH:
+		return imm == 0;
+	case BPF_MUL:
+	case BPF_DIV:
+		return imm == 1;
+	case BPF_AND:
+		return imm == -1;
+	default:
+		return false;
+	}
+}
+
+/* A cheaper form of the same: multiplication and unsigned division by powers of two. */
+static void strength(uint8_t *code, int64_t *imm)
+{
+	uint64_t u = (uint64_t)*imm;
+
+	if (!u || (u & (u - 1)))
+		return;
+	if (*code == BPF_MOD) {
+		*code = BPF_AND;
+		*imm = (int64_t)(u - 1);
+	} else if (*code == BPF_MUL || *code == BPF_DIV) {
+		*code = *code == BPF_MUL ? BPF_LSH : BPF_RSH;
+		*imm = __builtin_ctzll(u);
+	}
+}
+
+weft_vreg weft_ir_alu_imm(struct weft_ir *ir, uint8_t code, weft_vreg a, int64_t imm)
+{
+	struct weft_ir_insn *insn;
+	int64_t value, result;
+	weft_vreg dst, b;
+
+	if (weft_ir_constant(ir, a, &value) && weft_ir_compute(code, value, imm, &result))
+		return weft_ir_const(ir, result);
+	strength(&code, &imm);
+	if (is_neutral(code, imm))
+		return a;
+	b = fits32(imm) ? WEFT_NO_VREG : weft_ir_const(ir, imm);
+	insn = define(ir, WEFT_IR_ALU, &dst);
+	insn->code = code;
+	insn->a = a;
+	insn->b = b;
+	insn->imm = b ? 0 : imm;
+	return dst;
+}
+
+weft_vreg weft_ir_alu(struct weft_ir *ir, uint8_t code, weft_vreg a, weft_vreg b)
+{
+	struct weft_ir_insn *insn;
+	int64_t value;
+	weft_vreg dst;
+
+	if (weft_ir_constant(ir, b, &value))
+		return weft_ir_alu_imm(ir, code, a, value);
+	if (commutes(code) && weft_ir_constant(ir, a, &value))
+		return weft_ir_alu_imm(ir, code, b, value);
+	insn = define(ir, WEFT_IR_ALU, &dst);
+	insn->code = code;
+	insn->a = a;
+	insn->b = b;
+	return dst;
+}
+
+weft_vreg weft_ir_neg(struct weft_ir *ir, weft_vreg a)
+{
+	int64_t value;
+	weft_vreg dst;
+
+	if (weft_ir_constant(ir, a, &value))
+		return weft_ir_const(ir, (int64_t)(0 - (uint64_t)value));
+	define(ir, WEFT_IR_NEG, &dst)->a = a;
+	return dst;
+}
+
+weft_vreg weft_ir_extend(struct weft_ir *ir, weft_vreg a, uint8_t size, bool is_signed)
+{
+	unsigned bits = 64 - 8u * size;
+	weft_vreg dst;
+	int64_t value;
+
+	if (size >= 8)
+		return a;
+	if (is_signed)
+		return weft_ir_alu_imm(ir, BPF_ARSH, weft_ir_alu_imm(ir, BPF_LSH, a, bits), bits);
+	if (size < 4)
+		return weft_ir_alu_imm(ir, BPF_AND, a, (INT64_C(1) << (8 * size)) - 1);
+	if (weft_ir_constant(ir, a, &value))
+		return weft_ir_const(ir, (int64_t)(uint32_t)value);
+	define(ir, WEFT_IR_LOW32, &dst)->a = a;
+	return dst;
+}
+
+static uint8_t swapped(uint8_t code)
+{
+	switch (code) {
+	case BPF_JGT:
+		return BPF_JLT;
+	case BPF_JGE:
+		return BPF_JLE;
+	case BPF_JLT:
+		return BPF_JGT;
+	case BPF_JLE:
+		return BPF_JGE;
+	case BPF_JSGT:
+		return BPF_JSLT;
+	case BPF_JSGE:
+		return BPF_JSLE;
+	case BPF_JSLT:
+		return BPF_JSGT;
+	case BPF_JSLE:
+		return BPF_JSGE;
+	default:
+		return code;
+	}
+}
+
+weft_vreg weft_ir_set_imm(struct weft_ir *ir, uint8_t code, weft_vreg a, int64_t imm)
+{
+	struct weft_ir_insn *insn;
+	weft_vreg dst, b;
+	int64_t value;
+
+	if (weft_ir_constant(ir, a, &value))
+		return weft_ir_const(ir, weft_ir_compare(code, value, imm));
+	b = fits32(imm) ? WEFT_NO_VREG : weft_ir_const(ir, imm);
+	insn = define(ir, WEFT_IR_SET, &dst);
+	insn->code = code;
+	insn->a = a;
+	insn->b = b;
+	insn->imm = b ? 0 : imm;
+	return dst;
+}
+
+weft_vreg weft_ir_set(struct weft_ir *ir, uint8_t code, weft_vreg a, weft_vreg b)
+{
+	struct weft_ir_insn *insn;
+	int64_t value;
+	weft_vreg dst;
+
+	if (weft_ir_constant(ir, b, &value))
+		return weft_ir_set_imm(ir, code, a, value);
+	if (weft_ir_constant(ir, a, &value))
+		return weft_ir_set_imm(ir, swapped(code), b, value);
+	insn = define(ir, WEFT_IR_SET, &dst);
+	insn->code = code;
+	insn->a = a;
+	insn->b = b;
+	return dst;
+}
+
+void weft_ir_branch_imm(struct weft_ir *ir, uint8_t code, weft_vreg a, int64_t imm, uint32_t label)
+{
+	struct weft_ir_insn *insn;
+	int64_t value;
+	weft_vreg b;
+
+	if (weft_ir_constant(ir, a, &value)) {
+		if (weft_ir_compare(code, value, imm))
+			weft_ir_jump(ir, label);
+		return;
+	}
+	b = fits32(imm) ? WEFT_NO_VREG : weft_ir_const(ir, imm);
+	insn = weft_ir_append(ir, WEFT_IR_BRANCH);
+	insn->code = code;
+	insn->a = a;
+	insn->b = b;
+	insn->imm = b ? 0 : imm;
+	insn->label = label;
+}
+
+void weft_ir_branch(struct weft_ir *ir, uint8_t code, weft_vreg a, weft_vreg b, uint32_t label)
+{
+	struct weft_ir_insn *insn;
+	int64_t value;
+
+	if (weft_ir_constant(ir, b, &value)) {
+		weft_ir_branch_imm(ir, code, a, value, label);
+		return;
+	}
+	if (weft_ir_constant(ir, a, &value)) {
+		weft_ir_branch_imm(ir, swapped(code), b, value, label);
+		return;
+	}
+	insn = weft_ir_append(ir, WEFT_IR_BRANCH);
+	insn->code = code;
+	insn->a = a;
+	insn->b = b;
+	insn->label = label;
+}
+
+/* ---- the rest ---- */
+
+weft_vreg weft_ir_context(struct weft_ir *ir)
+{
+	weft_vreg dst;
+
+	define(ir, WEFT_IR_CONTEXT, &dst);
+	return dst;
+}
+
+weft_vreg weft_ir_const(struct weft_ir *ir, int64_t value)
+{
+	weft_vreg dst;
+
+	define(ir, WEFT_IR_CONST, &dst)->imm = value;
+	if (!ir->status) {
+		ir->vregs[dst].is_constant = true;
+		ir->vregs[dst].value = value;
+	}
+	return dst;
+}
+
+weft_vreg weft_ir_map_value(struct weft_ir *ir, uint32_t map, uint32_t offset)
+{
+	struct weft_ir_insn *insn;
+	weft_vreg dst;
+
+	insn = define(ir, WEFT_IR_MAP_VALUE, &dst);
+	insn->imm = map;
+	insn->off = (int32_t)offset;
+	return dst;
+}
+
+weft_vreg weft_ir_load(struct weft_ir *ir, uint8_t size, weft_vreg base, int32_t off)
+{
+	struct weft_ir_insn *insn;
+	weft_vreg dst;
+
+	insn = define(ir, WEFT_IR_LOAD, &dst);
+	insn->size = size;
+	insn->a = base;
+	insn->off = off;
+	return dst;
+}
+
+void weft_ir_store(struct weft_ir *ir, uint8_t size, weft_vreg base, int32_t off, weft_vreg value)
+{
+	struct weft_ir_insn *insn;
+	int64_t constant;
+
+	if (weft_ir_constant(ir, value, &constant) && (fits32(constant) || size <= 4)) {
+		weft_ir_store_imm(ir, size, base, off, constant);
+		return;
+	}
+	insn = weft_ir_append(ir, WEFT_IR_STORE);
+	insn->size = size;
+	insn->a = base;
+	insn->off = off;
+	insn->b = value;
+}
+
+void weft_ir_store_imm(struct weft_ir *ir, uint8_t size, weft_vreg base, int32_t off, int64_t value)
+{
+	struct weft_ir_insn *insn;
+
+	if (size == 8 && !fits32(value)) {
+		weft_ir_store(ir, size, base, off, weft_ir_const(ir, value));
+		return;
+	}
+	insn = weft_ir_append(ir, WEFT_IR_STORE);
+	insn->size = size;
+	insn->a = base;
+	insn->off = off;
+	insn->imm = (int32_t)value;
+}
+
+void weft_ir_atomic(struct weft_ir *ir, uint8_t code, weft_vreg base, int32_t off, weft_vreg value)
+{
+	struct weft_ir_insn *insn = weft_ir_append(ir, WEFT_IR_ATOMIC);
+
+	insn->code = code;
+	insn->size = 8;
+	insn->a = base;
+	insn->off = off;
+	insn->b = value;
+}
+
+weft_vreg weft_ir_xchg(struct weft_ir *ir, weft_vreg base, int32_t off, weft_vreg value)
+{
+	struct weft_ir_insn *insn;
+	weft_vreg dst;
+
+	insn = define(ir, WEFT_IR_XCHG, &dst);
+	insn->a = base;
+	insn->off = off;
+	insn->b = value;
+	return dst;
+}
+
+weft_vreg weft_ir_cmpxchg(struct weft_ir *ir, weft_vreg base, int32_t off, weft_vreg expected,
+			  weft_vreg value)
+{
+	struct weft_ir_insn *insn;
+	weft_vreg dst;
+
+	insn = define(ir, WEFT_IR_CMPXCHG, &dst);
+	insn->a = base;
+	insn->off = off;
+	insn->b = value;
+	insn->c = expected;
+	return dst;
+}
+
+weft_vreg weft_ir_call(struct weft_ir *ir, int32_t helper, bool wanted,
+		       const struct weft_ir_arg *args, size_t n)
+{
+	struct weft_ir_insn *insn;
+	size_t first = ir->n_args, i;
+	weft_vreg dst = wanted ? weft_ir_vreg(ir) : WEFT_NO_VREG;
+
+	for (i = 0; i < n && !ir->status; i++) {
+		if (weft_grow(&ir->args, &ir->cap_args, ir->n_args, sizeof(*args))) {
+			ir->status = -ENOMEM;
+			break;
+		}
+		ir->args[ir->n_args] = args[i];
+		if (args[i].kind == WEFT_ARG_VREG &&
+		    weft_ir_constant(ir, args[i].vreg, &ir->args[ir->n_args].imm))
+			ir->args[ir->n_args].kind = WEFT_ARG_IMM;
+		ir->n_args++;
+	}
+	insn = weft_ir_append(ir, WEFT_IR_CALL);
+	insn->dst = dst;
+	insn->imm = helper;
+	insn->args = (uint32_t)first;
+	insn->n_args = (uint8_t)n;
+	return dst;
+}
+
+void weft_ir_jump(struct weft_ir *ir, uint32_t label)
+{
+	weft_ir_append(ir, WEFT_IR_JUMP)->label = label;
+}
+
+void weft_ir_exit(struct weft_ir *ir)
+{
+	weft_ir_append(ir, WEFT_IR_EXIT);
+}
+
+void weft_ir_assign(struct weft_ir *ir, weft_vreg variable, weft_vreg a)
+{
+	struct weft_ir_insn *insn;
+	int64_t value;
+
+	if (weft_ir_constant(ir, a, &value)) {
+		weft_ir_assign_const(ir, variable, value);
+		return;
+	}
+	insn = weft_ir_append(ir, WEFT_IR_MOVE);
+	insn->dst = variable;
+	insn->a = a;
+}
+
+void weft_ir_assign_const(struct weft_ir *ir, weft_vreg variable, int64_t value)
+{
+	struct weft_ir_insn *insn = weft_ir_append(ir, WEFT_IR_CONST);
+
+	insn->dst = variable;
+	insn->imm = value;
+}
+
+void weft_ir_step(struct weft_ir *ir, uint8_t code, weft_vreg variable, int64_t imm)
+{
+	struct weft_ir_insn *insn = weft_ir_append(ir, WEFT_IR_ALU);
+
+	insn->code = code;
+	insn->dst = variable;
+	insn->a = variable;
+	insn->imm = imm;
+}

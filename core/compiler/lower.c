@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * A clause: predicate, actions, and the paths out of it.
+ *
+ *          if !when goto next
+ *          claim scratch               ; only where something needs it
+ *          actions
+ *          goto leave
+ *   f1:    count; goto leave           ; the cold paths, one for each place and kind of loss
+ *   leave: give scratch back
+ *   next:
+ */
+#include "core/compiler/lower.h"
+
+#include <errno.h>
+#include <string.h>
+
+void weft_lower_status(struct weft_lower *lw, int ret)
+{
+	if (!lw->status)
+		lw->status = ret;
+}
+
+struct weft_pos weft_lower_pos(const struct weft_lower *lw)
+{
+	if (lw->ir.span.text)
+		return weft_span_pos(lw->ir.span);
+	if (lw->clause)
+		return lw->clause->clause->pos;
+	return (struct weft_pos){0};
+}
+
+/* ---- losses ---- */
+
+static bool same_place(const struct weft_span *a, const struct weft_span *b)
+{
+	return a->text == b->text && a->start == b->start && a->length == b->length;
+}
+
+uint32_t weft_lower_loss(struct weft_lower *lw, enum weft_loss loss, uint32_t resume)
+{
+	struct weft_cold *c;
+	uint32_t state_offset;
+	int ret;
+
+	for (size_t i = 0; i < lw->n_cold; i++) {
+		c = &lw->cold[i];
+		if (c->loss == loss && c->resume == resume && same_place(&c->span, &lw->ir.span))
+			return c->label;
+	}
+	ret = weft_plan_loss(lw->plan, loss, lw->ir.clause, lw->ir.span, &state_offset, lw->err);
+	if (!ret && weft_grow(&lw->cold, &lw->cap_cold, lw->n_cold, sizeof(*lw->cold)))
+		ret = weft_nomem(lw->err);
+	if (ret) {
+		weft_lower_status(lw, ret);
+		return resume;
+	}
+	c = &lw->cold[lw->n_cold++];
+	*c = (struct weft_cold){.label = weft_ir_label(&lw->ir),
+				.resume = resume,
+				.state_offset = state_offset,
+				.loss = loss,
+				.span = lw->ir.span};
+	return c->label;
+}
+
+uint32_t weft_lower_fault(struct weft_lower *lw, enum weft_loss loss)
+{
+	return weft_lower_loss(lw, loss, lw->fault_exit);
+}
+
+void weft_lower_cold(struct weft_lower *lw)
+{
+	struct weft_span span = lw->ir.span;
+
+	for (size_t i = 0; i < lw->n_cold; i++) {
+		const struct weft_cold *c = &lw->cold[i];
+		weft_vreg counter;
+
+		lw->ir.span = c->span;
+		weft_ir_place(&lw->ir, c->label);
+		counter = weft_ir_map_value(&lw->ir, WEFT_PLAN_STATE, c->state_offset);
+		weft_ir_atomic(&lw->ir, BPF_ADD, counter, 0, weft_ir_const(&lw->ir, 1));
+		weft_ir_jump(&lw->ir, c->resume);
+	}
+	lw->n_cold = 0;
+	lw->ir.span = span;
+}
+
+/* ---- whether a clause needs a scratch slot ---- */
+
+#define TEMPS_ON_STACK 192u /* bytes of strings that an action may keep on the BPF stack */
+
+/* Bytes of strings that evaluating n keeps in memory; more than the limit where it needs scratch. */
+static uint32_t memory_of(const struct weft_node *n)
+{
+	uint32_t sum = 0;
+
+	if (!n)
+		return 0;
+	if (n->kind == WEFT_NODE_STACK)
+		return TEMPS_ON_STACK + 1;
+	if (n->type.kind == WEFT_VALUE_STRING || n->type.kind == WEFT_VALUE_BYTES) {
+		if (n->type.cap > 64)
+			return TEMPS_ON_STACK + 1;
+		sum = (n->type.cap + 7) & ~7u;
+	}
+	for (size_t i = 0; i < 3; i++)
+		sum += memory_of(n->kid[i]);
+	return sum;
+}
+
+static bool action_needs_scratch(const struct weft_typed_action *a)
+{
+	uint32_t sum = memory_of(a->value);
+	size_t i;
+
+	for (i = 0; i < a->n_keys; i++)
+		sum += memory_of(a->keys[i].node) + 8;
+	for (i = 0; i < a->n_fields; i++)
+		sum += memory_of(a->fields[i].node);
+	return sum > TEMPS_ON_STACK;
+}
+
+static bool actions_need_scratch(const struct weft_typed_clause *clause)
+{
+	for (size_t i = 0; i < clause->n_actions; i++)
+		if (action_needs_scratch(&clause->actions[i]))
+			return true;
+	return false;
+}
+
+/* ---- the clause ---- */
+
+static void (*const lower_group[])(struct weft_lower *, const struct weft_typed_action *) = {
+	[WEFT_GROUP_AGGREGATION] = weft_lower_aggregation,
+	[WEFT_GROUP_RECORD] = weft_lower_record,
+	[WEFT_GROUP_CONTROL] = weft_lower_control,
+};
+
+static void lower_action(struct weft_lower *lw, const struct weft_typed_action *a)
+{
+	const struct weft_item *first = a->action->n_items ? &a->action->items[0] : NULL;
+
+	lw->frame_used = 0;
+	lw->scratch_used = 0;
+	lw->ir.span = (struct weft_span){0};
+	if (first && first->text.s)
+		lw->ir.span = (struct weft_span){.text = &first->text,
+						 .length = (uint32_t)strlen(first->text.s)};
+	lower_group[a->action->spec->group](lw, a);
+}
+
+static void claim(struct weft_lower *lw, uint32_t leave)
+{
+	lw->ir.span = (struct weft_span){0};
+	weft_lower_claim(lw);
+	lw->fault_exit = leave;
+}
+
+void weft_lower_clause(struct weft_lower *lw, const struct weft_typed_clause *clause)
+{
+	uint32_t leave = weft_ir_label(&lw->ir), next = weft_ir_label(&lw->ir);
+	weft_vreg cached[WEFT_N_CACHED];
+
+	memcpy(cached, lw->cached, sizeof(cached));
+	lw->clause = clause;
+	lw->ir.clause = clause->clause->index;
+	lw->fault_exit = next;
+	lw->scratch = WEFT_NO_VREG;
+	lw->frame_used = lw->scratch_used = 0;
+	if (memory_of(clause->when) > TEMPS_ON_STACK)
+		claim(lw, leave);
+	if (clause->when)
+		weft_lower_jump(lw, clause->when, false, lw->fault_exit);
+	if (!lw->scratch && actions_need_scratch(clause))
+		claim(lw, leave);
+	for (size_t i = 0; i < clause->n_actions && !lw->status; i++)
+		lower_action(lw, &clause->actions[i]);
+	lw->ir.span = (struct weft_span){0};
+	weft_ir_jump(&lw->ir, leave);
+	weft_lower_cold(lw);
+	weft_ir_place(&lw->ir, leave);
+	if (lw->scratch)
+		weft_ir_store_imm(&lw->ir, 8, lw->scratch, 0, 0);
+	weft_ir_place(&lw->ir, next);
+	lw->scratch = WEFT_NO_VREG;
+	lw->n_stacks = 0;
+	lw->ir.clause = UINT32_MAX;
+	lw->clause = NULL;
+	memcpy(lw->cached, cached, sizeof(cached));
+}

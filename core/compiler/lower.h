@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Lowering: from typed clauses to the intermediate form.
+ *
+ * The invariant of values: a register that stands for an INT holds its value extended to 64 bits as
+ * its type says; for a PROBE the cookie; for a STACK the id under which it is interned. STRINGs lie
+ * in memory, NUL-padded to their capacity.
+ *
+ * The invariant of faults: an expression that cannot be evaluated jumps to weft_lower_fault(), which
+ * counts and leaves the clause by a path that gives the scratch slot back. What fails to be
+ * delivered (a full map, a full ring) jumps to weft_lower_loss(), which counts and goes on.
+ *
+ * Errors of compiling are kept in lw->status; lowering goes on to the end of the action, harmlessly.
+ */
+#ifndef WEFT_COMPILER_LOWER_H
+#define WEFT_COMPILER_LOWER_H
+
+#include <linux/bpf.h>
+
+#include "core/compiler/ir.h"
+#include "core/compiler/plan_internal.h"
+
+/* A place in memory: a register that holds an address (or WEFT_FP), and an offset. */
+struct weft_place {
+	weft_vreg base;
+	int32_t off;
+};
+
+/* Values that stay the same while the program runs, by what makes them. */
+enum weft_cached {
+	WEFT_CACHED_PID_TGID,
+	WEFT_CACHED_NS_PID,
+	WEFT_CACHED_NS_TID,
+	WEFT_CACHED_UID_GID,
+	WEFT_CACHED_CPU,
+	WEFT_CACHED_CGROUP,
+	WEFT_CACHED_PPID,
+	WEFT_CACHED_PROBE_BITS,
+	WEFT_N_CACHED
+};
+
+#define WEFT_CACHED_STACKS 4u
+
+struct weft_cold {
+	uint32_t label, resume;
+	uint32_t state_offset;
+	enum weft_loss loss;
+	struct weft_span span;
+};
+
+struct weft_lower {
+	struct weft_plan *plan;
+	const struct weft_group *group;
+	const struct weft_load_class *load;
+	struct weft_program *program;
+	struct weft_error *err;
+	struct weft_ir ir;
+	int status;
+
+	weft_vreg ctx;
+	weft_vreg cookie;          /* or a constant */
+	weft_vreg timestamp;       /* none where nobody asks */
+	weft_vreg paired, elapsed; /* of returns: whether an entry was found, and ns since */
+	uint32_t end;              /* label: the program's */
+
+	/* Of the clause. */
+	const struct weft_typed_clause *clause;
+	weft_vreg scratch;    /* address of the claimed slot; none: not claimed */
+	uint32_t fault_exit;  /* label that a fault goes on at */
+	unsigned conditional; /* within an operand that is not always evaluated */
+	struct weft_cold *cold;
+	size_t n_cold, cap_cold;
+	weft_vreg cached[WEFT_N_CACHED];
+	struct weft_cached_stack {
+		uint8_t space;
+		uint32_t cap;
+		weft_vreg id;
+	} stacks[WEFT_CACHED_STACKS];
+	size_t n_stacks;
+
+	/* Of the action. */
+	uint32_t frame_used;   /* bytes of the BPF stack, from the top */
+	uint32_t scratch_used; /* bytes of the scratch slot */
+};
+
+/* ---- lower.c: faults, memory, the clause ---- */
+
+void weft_lower_status(struct weft_lower *lw, int ret); /* keeps the first error */
+uint32_t weft_lower_fault(struct weft_lower *lw, enum weft_loss loss);
+uint32_t weft_lower_loss(struct weft_lower *lw, enum weft_loss loss, uint32_t resume);
+void weft_lower_cold(struct weft_lower *lw); /* writes out the paths asked for so far */
+void weft_lower_clause(struct weft_lower *lw, const struct weft_typed_clause *clause);
+struct weft_pos weft_lower_pos(const struct weft_lower *lw);
+
+/* ---- lower_memory.c ---- */
+
+struct weft_place weft_lower_frame(struct weft_lower *lw, uint32_t size); /* BPF stack */
+struct weft_place weft_lower_temp(struct weft_lower *lw, uint32_t size);  /* stack or scratch */
+struct weft_place weft_lower_scratch(struct weft_lower *lw, uint32_t size);
+void weft_lower_claim(struct weft_lower *lw);
+struct weft_place weft_place_at(struct weft_place p, int32_t off);
+struct weft_ir_arg weft_lower_address(struct weft_lower *lw, struct weft_place p);
+void weft_lower_zero(struct weft_lower *lw, struct weft_place p, uint32_t size);
+void weft_lower_bytes(struct weft_lower *lw, struct weft_place p, const void *bytes, uint32_t size,
+		      uint32_t total); /* constant bytes, then zeros up to total */
+void weft_lower_copy(struct weft_lower *lw, struct weft_place to, struct weft_place from,
+		     uint32_t size);
+/* Copies n (at most most) bytes, a number known only at run time. */
+void weft_lower_copy_some(struct weft_lower *lw, struct weft_place to, struct weft_place from,
+			  weft_vreg n, uint32_t most);
+weft_vreg weft_lower_load(struct weft_lower *lw, struct weft_place p, uint8_t size);
+void weft_lower_store(struct weft_lower *lw, struct weft_place p, uint8_t size, weft_vreg value);
+void weft_lower_store_imm(struct weft_lower *lw, struct weft_place p, uint8_t size, int64_t value);
+/* Size bytes at an address that may be bad; a failure is a fault. */
+weft_vreg weft_lower_read(struct weft_lower *lw, weft_vreg address, uint8_t size, bool user);
+enum weft_loss weft_lower_read_loss(const struct weft_lower *lw, bool user);
+bool weft_lower_may_sleep(const struct weft_lower *lw);
+
+/* ---- lower_location.c ---- */
+
+/* Evaluates; values[0] is the address where `most` is 2. The location is checked first. */
+void weft_lower_location(struct weft_lower *lw, const struct weft_location *where, unsigned least,
+			 unsigned most, const char *what, weft_vreg values[2], unsigned *n);
+
+/* ---- lower_expr.c, lower_string.c, lower_vars.c ---- */
+
+weft_vreg weft_lower_value(struct weft_lower *lw, const struct weft_node *n);
+/* Goes to label if the truth of n is `sense`, else on. */
+void weft_lower_jump(struct weft_lower *lw, const struct weft_node *n, bool sense, uint32_t label);
+void weft_lower_string(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
+		       uint32_t cap);
+void weft_lower_string_jump(struct weft_lower *lw, const struct weft_node *n, bool sense,
+			    uint32_t label);
+/* Copies what the location of a BYTES argument says; *length is a register. */
+void weft_lower_blob(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
+		     weft_vreg *length);
+weft_vreg weft_lower_argument(struct weft_lower *lw, const struct weft_node *n, weft_vreg *length,
+			      bool *user);
+weft_vreg weft_lower_variable(struct weft_lower *lw, const struct weft_node *n);
+weft_vreg weft_lower_pid_tgid(struct weft_lower *lw);
+weft_vreg weft_lower_tgid(struct weft_lower *lw);
+weft_vreg weft_lower_cpu(struct weft_lower *lw);
+/* Whether a probe's field is a text: as a register, or decided: 0 or 1 in *known. */
+weft_vreg weft_lower_probe_bit(struct weft_lower *lw, const struct weft_node *n, int *known);
+bool weft_lower_cached(struct weft_lower *lw, enum weft_cached what, weft_vreg *out);
+void weft_lower_cache(struct weft_lower *lw, enum weft_cached what, weft_vreg v);
+
+/* ---- lower_stack.c ---- */
+
+/* The frames of a STACK node into `to` (cap u64); *n: bytes, *tgid: of a user stack, else 0. */
+void weft_lower_frames(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
+		       weft_vreg *bytes, weft_vreg *tgid);
+weft_vreg weft_lower_stack_id(struct weft_lower *lw, const struct weft_node *n);
+
+/* ---- lower_agg.c, lower_record.c, lower_control.c ---- */
+
+void weft_lower_aggregation(struct weft_lower *lw, const struct weft_typed_action *a);
+void weft_lower_record(struct weft_lower *lw, const struct weft_typed_action *a);
+void weft_lower_control(struct weft_lower *lw, const struct weft_typed_action *a);
+weft_vreg weft_lower_bucket(struct weft_lower *lw, weft_vreg value, bool is_unsigned);
+/* Looks a key up in a map, inserting zeros where it is absent; goes to `full` with the negative
+ * errno in *error where that fails. */
+weft_vreg weft_lower_row(struct weft_lower *lw, uint32_t map, struct weft_place key,
+			 weft_vreg *error, uint32_t failed);
+
+/* ---- lower_prologue.c, lower_pairing.c ---- */
+
+void weft_lower_prologue(struct weft_lower *lw);
+void weft_lower_push_frame(struct weft_lower *lw);
+void weft_lower_pop_frame(struct weft_lower *lw);
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Aggregations. Where the numbers are kept and in which form: core/plan.h. Every update is one
+ * atomic instruction, on per-CPU memory too, since a program may be preempted by another that
+ * updates the same word on the same CPU.
+ *
+ * A row that is not there is inserted as zeros, and then looked up again, whoever inserted it. The
+ * reasons for which that can fail are told apart by the helper's error.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "core/compiler/lower.h"
+
+#define SWAP_ROUNDS 16 /* of a compare-and-exchange, before it is given up as busy */
+
+/* ---- keys ---- */
+
+static void lower_key(struct weft_lower *lw, const struct weft_field_layout *f,
+		      const struct weft_node *n, struct weft_place to)
+{
+	switch (f->type.kind) {
+	case WEFT_VALUE_STRING:
+		weft_lower_string(lw, n, to, f->size);
+		break;
+	case WEFT_VALUE_INT:
+		weft_lower_store(lw, to, (uint8_t)f->size, weft_lower_value(lw, n));
+		break;
+	default: /* the id of a stack, the cookie of a probe */
+		weft_lower_store(lw, to, 8, weft_lower_value(lw, n));
+		break;
+	}
+}
+
+/* Bytes between fields are part of the key, and must not differ by accident. */
+static void zero_gaps(struct weft_lower *lw, const struct weft_aggregation *agg,
+		      struct weft_place key)
+{
+	uint32_t at = 0;
+
+	for (size_t i = 0; i <= agg->n_keys; i++) {
+		uint32_t next = i < agg->n_keys ? agg->keys[i].offset : agg->key_size;
+
+		if (next > at)
+			weft_lower_zero(lw, weft_place_at(key, (int32_t)at), next - at);
+		if (i < agg->n_keys)
+			at = agg->keys[i].offset + agg->keys[i].size;
+	}
+}
+
+weft_vreg weft_lower_bucket(struct weft_lower *lw, weft_vreg value, bool is_unsigned)
+{
+	weft_vreg sign = WEFT_NO_VREG, v = value, bits = WEFT_NO_VREG;
+
+	if (!is_unsigned) {
+		sign = weft_ir_alu_imm(&lw->ir, BPF_ARSH, value, 63);
+		v = weft_ir_alu(&lw->ir, BPF_XOR, value, sign);
+		v = weft_ir_alu(&lw->ir, BPF_SUB, v, sign);
+	}
+	/* The number of significant bits, by halving: (0 - x) >> 63 is 1 for 0 < x < 2^63. */
+	for (unsigned half = 32; half; half /= 2) {
+		weft_vreg upper = weft_ir_alu_imm(&lw->ir, BPF_RSH, v, half), shift;
+
+		shift = weft_ir_alu_imm(&lw->ir, BPF_RSH, weft_ir_neg(&lw->ir, upper), 63);
+		shift = weft_ir_alu_imm(&lw->ir, BPF_MUL, shift, half);
+		v = weft_ir_alu(&lw->ir, BPF_RSH, v, shift);
+		bits = bits ? weft_ir_alu(&lw->ir, BPF_ADD, bits, shift) : shift;
+	}
+	bits = weft_ir_alu(&lw->ir, BPF_ADD, bits, v); /* what is left of it is 0 or 1 */
+	if (is_unsigned)
+		return bits;
+	bits = weft_ir_alu(&lw->ir, BPF_XOR, bits, sign);
+	return weft_ir_alu(&lw->ir, BPF_SUB, bits, sign);
+}
+
+/* ---- rows and slots ---- */
+
+weft_vreg weft_lower_row(struct weft_lower *lw, uint32_t map, struct weft_place key,
+			 weft_vreg *error, uint32_t failed)
+{
+	uint32_t found = weft_ir_label(&lw->ir), again = weft_ir_label(&lw->ir);
+	weft_vreg row = weft_ir_variable(&lw->ir), zeros;
+	struct weft_ir_arg address = weft_lower_address(lw, key);
+
+	*error = weft_ir_variable(&lw->ir);
+	weft_ir_assign(&lw->ir, row,
+		       WEFT_CALL(&lw->ir, BPF_FUNC_map_lookup_elem, WEFT_A_MAP(map), address));
+	weft_ir_branch_imm(&lw->ir, BPF_JNE, row, 0, found);
+	zeros = weft_ir_map_value(&lw->ir, WEFT_PLAN_STATE, lw->plan->zeros_offset);
+	weft_ir_assign(&lw->ir, *error,
+		       WEFT_CALL(&lw->ir, BPF_FUNC_map_update_elem, WEFT_A_MAP(map), address,
+				 WEFT_A(zeros), WEFT_A_IMM(BPF_NOEXIST)));
+	weft_ir_branch_imm(&lw->ir, BPF_JEQ, *error, 0, again);
+	weft_ir_branch_imm(&lw->ir, BPF_JNE, *error, -EEXIST, failed);
+	weft_ir_place(&lw->ir, again);
+	weft_ir_assign(&lw->ir, row,
+		       WEFT_CALL(&lw->ir, BPF_FUNC_map_lookup_elem, WEFT_A_MAP(map), address));
+	weft_ir_assign_const(&lw->ir, *error, -EBUSY);
+	weft_ir_branch_imm(&lw->ir, BPF_JEQ, row, 0, failed);
+	weft_ir_place(&lw->ir, found);
+	return row;
+}
+
+/* The slot of this CPU. The mask is for the verifier: slots are a power of two. */
+static weft_vreg lower_slot(struct weft_lower *lw, const struct weft_aggregation *agg)
+{
+	weft_vreg base = weft_ir_map_value(&lw->ir, WEFT_PLAN_STATE, agg->state_offset), at;
+	uint32_t slots = weft_plan_slots(lw->plan);
+
+	if (slots == 1)
+		return base;
+	at = weft_ir_variable(&lw->ir);
+	weft_ir_pin(&lw->ir, at);
+	weft_ir_assign(&lw->ir, at,
+		       weft_ir_alu_imm(&lw->ir, BPF_MUL, weft_lower_cpu(lw), WEFT_SLOT_STRIDE));
+	weft_ir_step(&lw->ir, BPF_AND, at, (slots - 1) * WEFT_SLOT_STRIDE);
+	return weft_ir_alu(&lw->ir, BPF_ADD, base, at);
+}
+
+/* ---- updates ---- */
+
+static void add(struct weft_lower *lw, weft_vreg row, int32_t word, weft_vreg value)
+{
+	weft_ir_atomic(&lw->ir, BPF_ADD, row, 8 * word, value);
+}
+
+/*
+ * min and max keep t, which only grows, so that all zero means nothing. One value would be t == 0
+ * itself; it is told by the second word.
+ */
+static void update_extreme(struct weft_lower *lw, const struct weft_aggregation *agg, weft_vreg row,
+			   weft_vreg value, uint32_t done)
+{
+	uint32_t again = weft_ir_label(&lw->ir), grow = weft_ir_label(&lw->ir);
+	weft_vreg t = value, old = weft_ir_variable(&lw->ir), got;
+	weft_vreg round = weft_ir_variable(&lw->ir);
+
+	/* Biased by 2^63, signed order is unsigned order; min counts from the other end. */
+	if (agg->value_type.is_signed)
+		t = weft_ir_alu(&lw->ir, BPF_XOR, t, weft_ir_const(&lw->ir, INT64_MIN));
+	if (agg->kind == WEFT_ACTION_MIN)
+		t = weft_ir_alu_imm(&lw->ir, BPF_XOR, t, -1);
+	weft_ir_branch_imm(&lw->ir, BPF_JNE, t, 0, grow);
+	weft_ir_atomic(&lw->ir, BPF_OR, row, 8, weft_ir_const(&lw->ir, 1));
+	weft_ir_jump(&lw->ir, done);
+	weft_ir_place(&lw->ir, grow);
+	weft_ir_assign(&lw->ir, old, weft_ir_load(&lw->ir, 8, row, 0));
+	weft_ir_assign_const(&lw->ir, round, SWAP_ROUNDS);
+	weft_ir_place(&lw->ir, again);
+	weft_ir_branch(&lw->ir, BPF_JGE, old, t, done);
+	got = weft_ir_cmpxchg(&lw->ir, row, 0, old, t);
+	weft_ir_branch(&lw->ir, BPF_JEQ, got, old, done);
+	weft_ir_assign(&lw->ir, old, got);
+	weft_ir_step(&lw->ir, BPF_SUB, round, 1);
+	weft_ir_branch_imm(&lw->ir, BPF_JNE, round, 0, again);
+	weft_ir_jump(&lw->ir, weft_lower_loss(lw, WEFT_LOSS_AGGREGATION_BUSY, done));
+}
+
+static void update(struct weft_lower *lw, const struct weft_aggregation *agg, weft_vreg row,
+		   weft_vreg value, uint32_t done)
+{
+	switch (agg->kind) {
+	case WEFT_ACTION_SUM:
+		add(lw, row, 0, value);
+		return;
+	case WEFT_ACTION_AVG:
+		add(lw, row, 0, weft_ir_const(&lw->ir, 1));
+		add(lw, row, 1, value);
+		return;
+	case WEFT_ACTION_MIN:
+	case WEFT_ACTION_MAX:
+		update_extreme(lw, agg, row, value, done);
+		return;
+	default: /* count, and quantize, whose key says the bucket */
+		add(lw, row, 0, weft_ir_const(&lw->ir, 1));
+	}
+}
+
+/* Where a row cannot be had, by the error: which loss it is. */
+static void count_failure(struct weft_lower *lw, weft_vreg error, uint32_t done)
+{
+	uint32_t full = weft_lower_loss(lw, WEFT_LOSS_AGGREGATION_FULL, done);
+	uint32_t nomem = weft_lower_loss(lw, WEFT_LOSS_AGGREGATION_NOMEM, done);
+	uint32_t busy = weft_lower_loss(lw, WEFT_LOSS_AGGREGATION_BUSY, done);
+
+	weft_ir_branch_imm(&lw->ir, BPF_JEQ, error, -E2BIG, full);
+	weft_ir_branch_imm(&lw->ir, BPF_JEQ, error, -ENOMEM, nomem);
+	weft_ir_jump(&lw->ir, busy);
+}
+
+static struct weft_place lower_keys(struct weft_lower *lw, const struct weft_typed_action *a,
+				    const struct weft_aggregation *agg, weft_vreg value)
+{
+	struct weft_place key = weft_lower_temp(lw, agg->key_size);
+
+	for (size_t i = 0; i < a->n_keys; i++)
+		lower_key(lw, &agg->keys[i], a->keys[i].node,
+			  weft_place_at(key, (int32_t)agg->keys[i].offset));
+	zero_gaps(lw, agg, key);
+	if (agg->bucket_offset >= 0)
+		weft_lower_store(lw, weft_place_at(key, agg->bucket_offset), 4,
+				 weft_lower_bucket(lw, value, !agg->value_type.is_signed));
+	return key;
+}
+
+void weft_lower_aggregation(struct weft_lower *lw, const struct weft_typed_action *a)
+{
+	struct weft_span action_span = lw->ir.span;
+	struct weft_aggregation agg;
+	weft_vreg value = WEFT_NO_VREG, row, error;
+	uint32_t index, done, failed;
+	struct weft_place key;
+	int ret;
+
+	ret = weft_plan_aggregation(lw->plan, a, &index, lw->err);
+	if (ret) {
+		weft_lower_status(lw, ret);
+		return;
+	}
+	agg = lw->plan->aggregations[index]; /* a copy: the array may move */
+	done = weft_ir_label(&lw->ir);
+	if (a->value)
+		value = weft_lower_value(lw, a->value);
+	if (agg.map < 0) {
+		row = lower_slot(lw, &agg);
+		update(lw, &agg, row, value, done);
+		weft_ir_place(&lw->ir, done);
+		return;
+	}
+	failed = weft_ir_label(&lw->ir);
+	key = lower_keys(lw, a, &agg, value);
+	lw->ir.span = action_span;
+	row = weft_lower_row(lw, (uint32_t)agg.map, key, &error, failed);
+	update(lw, &agg, row, value, done);
+	weft_ir_jump(&lw->ir, done);
+	weft_ir_place(&lw->ir, failed);
+	count_failure(lw, error, done);
+	weft_ir_place(&lw->ir, done);
+}

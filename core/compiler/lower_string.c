@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Strings lie in buffers of a fixed capacity and are NUL-padded, so that two are equal if their
+ * words are, and a key is the same key however it came about.
+ */
+#include "core/compiler/lower.h"
+
+#define COMM_LEN 16u /* TASK_COMM_LEN: bytes of a thread's name with its NUL */
+
+static void lower_execname(struct weft_lower *lw, struct weft_place to, uint32_t cap)
+{
+	uint32_t n = cap < COMM_LEN ? cap : COMM_LEN;
+	struct weft_ir_arg buffer = weft_lower_address(lw, to);
+	weft_vreg failed;
+
+	failed = WEFT_CALL(&lw->ir, BPF_FUNC_get_current_comm, buffer, WEFT_A_IMM(n));
+	weft_ir_branch_imm(&lw->ir, BPF_JNE, failed, 0, weft_lower_fault(lw, WEFT_LOSS_FAULT_VALUE));
+	if (cap > n)
+		weft_lower_zero(lw, weft_place_at(to, (int32_t)n), cap - n);
+}
+
+/* The helper's result where the page was not in memory and the program may wait for it: one byte is
+ * brought in, then the string is read again. */
+static void read_again(struct weft_lower *lw, struct weft_place to, weft_vreg size,
+		       weft_vreg address, weft_vreg got)
+{
+	uint32_t mark = lw->frame_used, fine = weft_ir_label(&lw->ir);
+	struct weft_place byte = weft_lower_frame(lw, 8);
+	struct weft_ir_arg buffer;
+	weft_vreg failed;
+
+	lw->program->load.flags |= WEFT_LOAD_SLEEPABLE;
+	weft_ir_branch_imm(&lw->ir, BPF_JSGE, got, 0, fine);
+	failed = WEFT_CALL(&lw->ir, BPF_FUNC_copy_from_user, WEFT_A_FP(byte.off), WEFT_A_IMM(1),
+			   WEFT_A(address));
+	weft_ir_branch_imm(&lw->ir, BPF_JNE, failed, 0,
+			   weft_lower_fault(lw, WEFT_LOSS_FAULT_ADDRESS));
+	buffer = weft_lower_address(lw, to);
+	weft_ir_assign(&lw->ir, got,
+		       WEFT_CALL(&lw->ir, BPF_FUNC_probe_read_user_str, buffer, WEFT_A(size),
+				 WEFT_A(address)));
+	weft_ir_place(&lw->ir, fine);
+	lw->frame_used = mark;
+}
+
+/* A string that fills the buffer may have been cut: the byte that gave way to the NUL tells. */
+static void count_truncation(struct weft_lower *lw, weft_vreg address, weft_vreg got, uint32_t cap,
+			     bool user)
+{
+	uint32_t whole = weft_ir_label(&lw->ir);
+	weft_vreg last;
+
+	weft_ir_branch_imm(&lw->ir, BPF_JNE, got, cap, whole);
+	last = weft_lower_read(lw, weft_ir_alu_imm(&lw->ir, BPF_ADD, address, cap - 1), 1, user);
+	weft_ir_branch_imm(&lw->ir, BPF_JNE, last, 0,
+			   weft_lower_loss(lw, WEFT_LOSS_STRING_TRUNCATED, whole));
+	weft_ir_place(&lw->ir, whole);
+}
+
+static void lower_argument_string(struct weft_lower *lw, const struct weft_node *n,
+				  struct weft_place to, uint32_t cap)
+{
+	weft_vreg length, address, got = weft_ir_variable(&lw->ir), size;
+	struct weft_ir_arg buffer;
+	bool user;
+	int32_t helper;
+
+	address = weft_lower_argument(lw, n, &length, &user);
+	helper = user ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_kernel_str;
+	weft_lower_zero(lw, to, cap);
+	size = weft_ir_const(&lw->ir, cap);
+	if (length) { /* not NUL-terminated within the length: then the length ends it */
+		uint32_t fits = weft_ir_label(&lw->ir);
+		weft_vreg bounded = weft_ir_variable(&lw->ir);
+
+		weft_ir_pin(&lw->ir, bounded);
+		weft_ir_assign(&lw->ir, bounded, length);
+		weft_ir_branch_imm(&lw->ir, BPF_JLE, bounded, cap, fits);
+		weft_ir_assign_const(&lw->ir, bounded, cap);
+		weft_ir_place(&lw->ir, fits);
+		size = bounded;
+	}
+	buffer = weft_lower_address(lw, to);
+	weft_ir_assign(&lw->ir, got,
+		       WEFT_CALL(&lw->ir, helper, buffer, WEFT_A(size), WEFT_A(address)));
+	if (user && !length && weft_lower_may_sleep(lw))
+		read_again(lw, to, size, address, got);
+	weft_ir_branch_imm(&lw->ir, BPF_JSLT, got, 0,
+			   weft_lower_fault(lw, weft_lower_read_loss(lw, user)));
+	count_truncation(lw, address, got, cap, user);
+}
+
+static void lower_cond_string(struct weft_lower *lw, const struct weft_node *n,
+			      struct weft_place to, uint32_t cap)
+{
+	uint32_t otherwise = weft_ir_label(&lw->ir), done = weft_ir_label(&lw->ir);
+
+	weft_lower_jump(lw, n->kid[0], false, otherwise);
+	lw->conditional++;
+	weft_lower_string(lw, n->kid[1], to, cap);
+	weft_ir_jump(&lw->ir, done);
+	weft_ir_place(&lw->ir, otherwise);
+	weft_lower_string(lw, n->kid[2], to, cap);
+	lw->conditional--;
+	weft_ir_place(&lw->ir, done);
+}
+
+void weft_lower_string(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
+		       uint32_t cap)
+{
+	struct weft_span outer = lw->ir.span;
+	uint32_t own = n->type.cap < cap ? n->type.cap : cap;
+
+	if (n->span.text)
+		lw->ir.span = n->span;
+	switch (n->kind) {
+	case WEFT_NODE_STRING:
+		weft_lower_bytes(lw, to, n->string, n->length < cap ? n->length : cap - 1, cap);
+		break;
+	case WEFT_NODE_VAR:
+		lower_execname(lw, to, cap);
+		break;
+	case WEFT_NODE_COND:
+		lower_cond_string(lw, n, to, cap);
+		break;
+	default: /* an argument or the return value */
+		lower_argument_string(lw, n, to, own);
+		if (own < cap)
+			weft_lower_zero(lw, weft_place_at(to, (int32_t)own), cap - own);
+		break;
+	}
+	lw->ir.span = outer;
+}
+
+/* ---- comparing ---- */
+
+/* Goes to differ unless the string in memory is the constant; else on. The constant's NUL is
+ * compared as well, so what follows it needs no look. */
+static void compare_constant(struct weft_lower *lw, struct weft_place p, uint32_t cap,
+			     const struct weft_node *constant, uint32_t differ)
+{
+	const char *s = constant->string;
+	uint32_t size = constant->length + 1, i = 0;
+
+	if (size > cap) {
+		weft_ir_jump(&lw->ir, differ);
+		return;
+	}
+	while (i < size) {
+		uint32_t left = cap - i;
+		uint8_t step = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+		uint64_t word = 0;
+		weft_vreg v;
+
+		for (uint32_t k = 0; k < step && i + k < constant->length; k++)
+			word |= (uint64_t)(uint8_t)s[i + k] << (8 * k);
+		v = weft_lower_load(lw, weft_place_at(p, (int32_t)i), step);
+		weft_ir_branch_imm(&lw->ir, BPF_JNE, v, (int64_t)word, differ);
+		i += step;
+	}
+}
+
+static void compare_memory(struct weft_lower *lw, struct weft_place a, struct weft_place b,
+			   uint32_t cap, uint32_t differ)
+{
+	for (uint32_t i = 0; i < cap;) {
+		uint32_t left = cap - i;
+		uint8_t step = left >= 8 ? 8 : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+		weft_vreg x = weft_lower_load(lw, weft_place_at(a, (int32_t)i), step);
+		weft_vreg y = weft_lower_load(lw, weft_place_at(b, (int32_t)i), step);
+
+		weft_ir_branch(&lw->ir, BPF_JNE, x, y, differ);
+		i += step;
+	}
+}
+
+void weft_lower_string_jump(struct weft_lower *lw, const struct weft_node *n, bool sense,
+			    uint32_t label)
+{
+	const struct weft_node *a = n->kid[0], *b = n->kid[1];
+	bool equal_jumps = (n->op == WEFT_OP_EQ) == sense;
+	uint32_t mark = lw->frame_used, scratch_mark = lw->scratch_used;
+	uint32_t differ = equal_jumps ? weft_ir_label(&lw->ir) : label;
+	uint32_t cap = a->type.cap > b->type.cap ? a->type.cap : b->type.cap;
+	struct weft_place left, right;
+
+	if (a->kind == WEFT_NODE_STRING) {
+		a = n->kid[1];
+		b = n->kid[0];
+	}
+	if (b->kind == WEFT_NODE_STRING) {
+		cap = a->type.cap;
+		left = weft_lower_temp(lw, cap);
+		weft_lower_string(lw, a, left, cap);
+		compare_constant(lw, left, cap, b, differ);
+	} else {
+		left = weft_lower_temp(lw, cap);
+		right = weft_lower_temp(lw, cap);
+		weft_lower_string(lw, a, left, cap);
+		weft_lower_string(lw, b, right, cap);
+		compare_memory(lw, left, right, cap, differ);
+	}
+	lw->frame_used = mark;
+	lw->scratch_used = scratch_mark;
+	if (equal_jumps) {
+		weft_ir_jump(&lw->ir, label);
+		weft_ir_place(&lw->ir, differ);
+	}
+}
+
+/* ---- bytes ---- */
+
+void weft_lower_blob(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
+		     weft_vreg *length)
+{
+	struct weft_span outer = lw->ir.span;
+	weft_vreg size = weft_ir_variable(&lw->ir), address, whole, failed;
+	uint32_t fits, cut;
+	struct weft_ir_arg buffer;
+	int32_t helper = BPF_FUNC_probe_read_kernel;
+	bool user;
+
+	if (n->span.text)
+		lw->ir.span = n->span;
+	address = weft_lower_argument(lw, n, &whole, &user);
+	fits = weft_ir_label(&lw->ir);
+	cut = weft_ir_label(&lw->ir);
+	if (user)
+		helper = weft_lower_may_sleep(lw) ? BPF_FUNC_copy_from_user
+						  : BPF_FUNC_probe_read_user;
+	if (helper == BPF_FUNC_copy_from_user)
+		lw->program->load.flags |= WEFT_LOAD_SLEEPABLE;
+	buffer = weft_lower_address(lw, to);
+	weft_ir_pin(&lw->ir, size);
+	weft_ir_assign(&lw->ir, size, whole);
+	weft_ir_branch_imm(&lw->ir, BPF_JLE, size, n->type.cap, fits);
+	weft_ir_jump(&lw->ir, weft_lower_loss(lw, WEFT_LOSS_STRING_TRUNCATED, cut));
+	weft_ir_place(&lw->ir, cut);
+	weft_ir_assign_const(&lw->ir, size, n->type.cap);
+	weft_ir_place(&lw->ir, fits);
+	*length = weft_ir_variable(&lw->ir);
+	weft_ir_assign(&lw->ir, *length, size);
+	failed = WEFT_CALL(&lw->ir, helper, buffer, WEFT_A(size), WEFT_A(address));
+	weft_ir_branch_imm(&lw->ir, BPF_JNE, failed, 0,
+			   weft_lower_fault(lw, weft_lower_read_loss(lw, user)));
+	lw->ir.span = outer;
+}

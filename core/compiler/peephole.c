@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Peephole improvements, on neighbours only. None may make an instruction unreachable: the verifier
+ * would refuse the program.
+ *
+ *   goto L; L:                              -> L:
+ *   if c goto A; goto B; A:                 -> if !c goto B; A:
+ *   [fp-8] = r1; r2 = [fp-8]                -> [fp-8] = r1; r2 = r1
+ *
+ * A label between two instructions keeps them apart, since control may come from elsewhere.
+ */
+#include "core/compiler/emit.h"
+#include "core/kernel/insn.h"
+
+/* The next instruction that stays, or label; n_insns: none. */
+static size_t next(const struct weft_machine *m, size_t i)
+{
+	for (i++; i < m->n_insns && m->insns[i].dropped; i++)
+		;
+	return i;
+}
+
+/* Whether control that falls out of instruction i arrives at the label without doing anything. */
+static bool falls_to(const struct weft_machine *m, size_t i, uint32_t label)
+{
+	for (i = next(m, i); i < m->n_insns && m->insns[i].is_label; i = next(m, i))
+		if (m->insns[i].label == label)
+			return true;
+	return false;
+}
+
+static bool is_goto(const struct weft_machine_insn *i)
+{
+	return !i->is_label && i->label && i->insn.code == (BPF_JMP | BPF_JA);
+}
+
+static bool is_branch(const struct weft_machine_insn *i)
+{
+	return !i->is_label && i->label && i->insn.code != (BPF_JMP | BPF_JA);
+}
+
+static bool inverse(uint8_t code, uint8_t *out)
+{
+	static const uint8_t pairs[][2] = {{BPF_JEQ, BPF_JNE},
+					   {BPF_JGT, BPF_JLE},
+					   {BPF_JGE, BPF_JLT},
+					   {BPF_JSGT, BPF_JSLE},
+					   {BPF_JSGE, BPF_JSLT}};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		for (unsigned k = 0; k < 2; k++) {
+			if (BPF_OP(code) == pairs[i][k]) {
+				*out = (uint8_t)((code & ~0xf0) | pairs[i][!k]);
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void improve_jump(struct weft_machine *m, size_t i)
+{
+	struct weft_machine_insn *a = &m->insns[i], *b;
+	size_t k = next(m, i);
+	uint8_t code;
+
+	if (falls_to(m, i, a->label)) {
+		a->dropped = true;
+		return;
+	}
+	if (!is_branch(a) || k == m->n_insns)
+		return;
+	b = &m->insns[k];
+	if (!is_goto(b) || !falls_to(m, k, a->label) || !inverse(a->insn.code, &code))
+		return;
+	a->insn.code = code;
+	a->label = b->label;
+	b->dropped = true;
+}
+
+static void improve_reload(struct weft_machine *m, size_t i)
+{
+	const struct bpf_insn *a = &m->insns[i].insn;
+	size_t k = next(m, i);
+	struct bpf_insn *b;
+
+	if (k == m->n_insns || m->insns[k].is_label)
+		return;
+	b = &m->insns[k].insn;
+	if (a->dst_reg != BPF_REG_10 || b->code != (BPF_LDX | BPF_MEM | BPF_DW) ||
+	    b->src_reg != BPF_REG_10 || a->off != b->off)
+		return;
+	if (b->dst_reg == a->src_reg)
+		m->insns[k].dropped = true;
+	else
+		*b = INSN_MOV64_REG(b->dst_reg, a->src_reg);
+}
+
+void weft_peephole(struct weft_machine *m)
+{
+	for (size_t i = 0; i < m->n_insns; i++) {
+		struct weft_machine_insn *a = &m->insns[i];
+
+		if (a->is_label || a->dropped)
+			continue;
+		if (a->label)
+			improve_jump(m, i);
+		else if (a->insn.code == (BPF_STX | BPF_MEM | BPF_DW))
+			improve_reload(m, i);
+	}
+}

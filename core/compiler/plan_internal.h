@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* The plan as the compiler's own files see it. */
+#ifndef WEFT_COMPILER_PLAN_INTERNAL_H
+#define WEFT_COMPILER_PLAN_INTERNAL_H
+
+#include "core/plan.h"
+
+#define WEFT_KEY_MAX    1024u  /* bytes of an aggregation's key */
+#define WEFT_RECORD_MAX 16384u /* bytes of a record behind its header */
+#define WEFT_SCRATCH_MAX \
+	30000u /* bytes of a scratch slot: a per-CPU allocation is at most 32 KiB */
+
+/* STATE exists: maps cannot become larger any more. */
+bool weft_plan_is_created(const struct weft_plan *plan);
+bool weft_aggregation_is_unsigned(const struct weft_type *t);
+uint32_t weft_plan_slots(const struct weft_plan *plan); /* CPU slots, a power of two */
+
+/* The aggregation that an action adds to, made at its first mention. */
+int weft_plan_aggregation(struct weft_plan *plan, const struct weft_typed_action *action,
+			  uint32_t *index, struct weft_error *err);
+int weft_plan_schema(struct weft_plan *plan, const struct weft_typed_action *action,
+		     uint32_t clause, uint32_t *index, struct weft_error *err);
+int weft_plan_control(struct weft_plan *plan, const struct weft_typed_action *action,
+		      uint32_t *state_offset, struct weft_error *err);
+/* Index of the comparison, made at its first mention. */
+int weft_plan_comparison(struct weft_plan *plan, enum weft_field field, const char *text,
+			 uint32_t length, struct weft_pos pos, uint32_t *index,
+			 struct weft_error *err);
+bool weft_comparison_holds(const struct weft_comparison *c, const struct weft_probe *probe);
+
+/* Makes room in maps whose elements are shaped by what is compiled. */
+int weft_plan_need_scratch(struct weft_plan *plan, uint32_t bytes, struct weft_pos pos,
+			   struct weft_error *err);
+int weft_plan_need_stacks(struct weft_plan *plan, uint32_t frames, struct weft_pos pos,
+			  struct weft_error *err);
+int weft_plan_need_probes(struct weft_plan *plan, uint64_t most_cookie, struct weft_error *err);
+
+#endif
