@@ -60,15 +60,10 @@ static bool covers(const struct weft_elf_symbol *s, uint32_t rel)
 	return rel >= s->start && rel - s->start < s->size;
 }
 
-int weft_elf_find(const struct weft_elf *elf, uint64_t address, size_t *index)
+/* Of the first n symbols, the last with a size that covers rel. */
+static int find_sized(const struct weft_elf *elf, size_t n, uint32_t rel, size_t *index)
 {
-	uint32_t rel = (uint32_t)(address - elf->base);
-	size_t n, i;
-
-	if (address - elf->base >= UINT32_MAX)
-		return -ENOENT;
-	n = count_before(elf, rel);
-	for (i = n; i > 0;) {
+	for (size_t i = n; i > 0;) {
 		const struct weft_elf_symbol *s = &elf->symbols[i - 1];
 
 		if (i % WEFT_ELF_BLOCK == 0 && elf->block_end[i / WEFT_ELF_BLOCK - 1] <= rel) {
@@ -81,6 +76,22 @@ int weft_elf_find(const struct weft_elf *elf, uint64_t address, size_t *index)
 		}
 		i--;
 	}
+	return -ENOENT;
+}
+
+int weft_elf_find(const struct weft_elf *elf, uint64_t address, size_t *index)
+{
+	uint32_t rel = (uint32_t)(address - elf->base);
+	size_t n, i, outer;
+
+	if (address - elf->base >= UINT32_MAX)
+		return -ENOENT;
+	n = count_before(elf, rel);
+	if (!n || find_sized(elf, n, rel, index) == 0)
+		return n ? 0 : -ENOENT;
+	/* What begins inside a function with a size is a label in it, and ends with it. */
+	if (find_sized(elf, n, elf->symbols[n - 1].start, &outer) == 0)
+		return -ENOENT;
 	for (i = n; i > 0 && elf->symbols[i - 1].start == elf->symbols[n - 1].start; i--)
 		if (elf->symbols[i - 1].name & WEFT_ELF_SOFT && covers(&elf->symbols[i - 1], rel)) {
 			*index = i - 1;
