@@ -53,8 +53,19 @@ int test_prog_empty(const struct weft_load_class *load)
 
 int test_prog_count(const struct weft_load_class *load, const struct test_words *w)
 {
+	return test_prog_count_of(load, w, 0);
+}
+
+int test_prog_count_of(const struct weft_load_class *load, const struct test_words *w, uint32_t tgid)
+{
 	const struct bpf_insn insns[] = {
 		INSN_MOV64_REG(BPF_REG_6, BPF_REG_1),
+		INSN_CALL(BPF_FUNC_get_current_pid_tgid),
+		INSN_ALU64_IMM(BPF_RSH, BPF_REG_0, 32),
+		INSN_JMP32_IMM(BPF_JEQ, BPF_REG_0, (int32_t)tgid, 3),
+		INSN_MOV64_IMM(BPF_REG_1, (int32_t)tgid),
+		INSN_JMP_IMM(BPF_JEQ, BPF_REG_1, 0, 1),
+		INSN_JA(13),
 		INSN_LD_MAP_VALUE(BPF_REG_7, w->fd, 0),
 		INSN_CALL(BPF_FUNC_get_smp_processor_id),
 		INSN_JMP_IMM(BPF_JGE, BPF_REG_0, (int32_t)w->n - 1, 9),

@@ -27,6 +27,11 @@ int test_prog_empty(const struct weft_load_class *load); /* return 0 */
  * one, in w->word[n - 1]. w needs as many words as there are possible CPUs, and one. */
 int test_prog_count(const struct weft_load_class *load, const struct test_words *w);
 
+/* The same, but only where the current process is tgid (0: any), as the initial pid namespace
+ * counts. */
+int test_prog_count_of(const struct weft_load_class *load, const struct test_words *w,
+		       uint32_t tgid);
+
 uint64_t test_words_sum(const struct test_words *w); /* all but the last */
 
 /* Descriptors of this process: number, and what each is, sorted; for "nothing is left". */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 #include <criterion/criterion.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,10 +53,12 @@ static int host_watch(const struct weft_host *host,
 		      void (*event)(struct weft_instance *, const struct weft_process_event *),
 		      struct weft_instance *in, struct weft_error *err)
 {
-	(void)host;
-	(void)event;
-	(void)in;
-	return weft_fail(err, -EOPNOTSUPP, "NO_PROCESS_EVENTS", "the test host watches nothing");
+	struct test_host *h = host->core;
+
+	(void)err;
+	cr_assert_eq(in, h->instance);
+	h->watch = event;
+	return 0;
 }
 
 static const struct weft_host functions = {
@@ -95,6 +98,30 @@ static struct weft_params *make_params(struct test_host *h, uint32_t where,
 				     &params, h->err);
 	cr_assert_eq(ret, 0, "options: %s", weft_error_text(h->err));
 	return params;
+}
+
+const struct weft_provider *test_host_plugin(const char *path)
+{
+	void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	cr_assert_not_null(object, "%s", dlerror());
+	const struct weft_provider *provider = dlsym(object, WEFT_PROVIDER_SYMBOL);
+	cr_assert_not_null(provider, "%s", dlerror());
+	cr_assert_eq(provider->struct_size, sizeof(*provider));
+	return provider;
+}
+
+void test_host_event(struct test_host *h, const struct weft_process_event *ev)
+{
+	if (h->watch)
+		h->watch(h->instance, ev);
+}
+
+void test_host_with(struct test_host *h, const char *name, const char *value)
+{
+	const char *const options[] = {name, value, NULL};
+
+	weft_params_destroy(h->with);
+	h->with = make_params(h, WEFT_OPTION_PER_PROBE, options);
 }
 
 void test_host_start(struct test_host *h, const struct weft_provider *provider,

@@ -34,7 +34,11 @@ struct test_host {
 	struct test_log log[64];
 	size_t n_log;
 	uint64_t lost;
+	void (*watch)(struct weft_instance *, const struct weft_process_event *);
 };
+
+/* A plugin's provider; it stays loaded. The test fails if it cannot be had. */
+const struct weft_provider *test_host_plugin(const char *path);
 
 /* Opens the provider; the test fails if that cannot be done. options: NULL, or name, value, name,
  * value, ..., NULL for options of the set. */
@@ -63,6 +67,12 @@ struct test_attached {
 int test_host_attach(struct test_host *h, const struct weft_probe *probe, int prog_fd,
 		     uint64_t cookie, struct test_attached *out);
 void test_host_detach(struct test_host *h, struct test_attached *at);
+
+/* Hands the provider an event, if it watches processes. */
+void test_host_event(struct test_host *h, const struct weft_process_event *ev);
+
+/* An option of the probes, from now on. */
+void test_host_with(struct test_host *h, const char *name, const char *value);
 
 /* The tag of the first report ("" if none); clears the reports. Valid until the next call. */
 const char *test_host_tag(struct test_host *h);
