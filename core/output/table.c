@@ -93,24 +93,24 @@ static int choose_columns(struct grid *g)
 	return 0;
 }
 
-static void fill_cell(struct grid *g, const struct weft_row *row, const struct column *c)
+static void fill_heading(struct grid *g, const struct column *c)
 {
 	const struct weft_table *t = g->t;
-	struct weft_buf *b = &g->text;
+	const char *name = c->key < g->n_keys    ? t->rows->keys[c->key].name
+			   : c->key == g->n_keys ? weft_kind_name(t->kind)
+						 : "count";
 
-	if (!row && c->key < g->n_keys) {
-		const char *name = t->rows[0].keys[c->key].name;
+	weft_escape_text(&g->text, name, strlen(name));
+}
 
-		weft_escape_text(b, name, strlen(name));
-	} else if (!row) {
-		weft_buf_str(b, c->key == g->n_keys ? weft_kind_name(t->kind) : "count");
-	} else if (c->key < row->n_keys && c->key < g->n_keys) {
-		weft_render_value(b, &row->keys[c->key].value, true);
-	} else if (c->key == g->n_keys) {
-		put_value(b, t, row);
-	} else {
-		weft_buf_printf(b, "%" PRIu64, row->count);
-	}
+static void fill_cell(struct grid *g, const struct weft_row *row, const struct column *c)
+{
+	if (c->key == g->n_keys)
+		put_value(&g->text, g->t, row);
+	else if (c->key > g->n_keys)
+		weft_buf_printf(&g->text, "%" PRIu64, row->count);
+	else if (c->key < row->n_keys)
+		weft_render_value(&g->text, &row->keys[c->key].value, true);
 }
 
 static int fill(struct grid *g)
@@ -127,7 +127,10 @@ static int fill(struct grid *g)
 			size_t width;
 
 			cell->start = g->text.n;
-			fill_cell(g, i ? &g->t->rows[i - 1] : NULL, c);
+			if (i)
+				fill_cell(g, &g->t->rows[i - 1], c);
+			else
+				fill_heading(g, c);
 			if (g->text.status)
 				return g->text.status;
 			cell->size = g->text.n - cell->start;
