@@ -87,7 +87,7 @@ static int create_one(struct weft_maps *maps, struct weft_plan *plan, size_t i,
 {
 	struct weft_map_spec *spec = &plan->maps[i];
 	size_t size;
-	void *p;
+	void *p = NULL;
 	int fd, ret;
 
 	if (spec->extern_fd >= 0) {

@@ -262,7 +262,7 @@ static int enable_match(const struct weft_probe *probe, void *arg)
 {
 	struct match *m = arg;
 	struct weft_session *s = m->s;
-	uint32_t index, list;
+	uint32_t index, list = 0;
 	int ret;
 
 	ret = weft_enable_probe(s, probe, m->with, &index, m->err);

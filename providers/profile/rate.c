@@ -60,10 +60,13 @@ static int fail_unit(const struct weft_host *host, const char *name, const char 
 			  nearest ? "'?" : "");
 }
 
-/* Period of `value` units; 0 with an error in err. */
+/* The period of `value` units. */
 static int to_period(const struct weft_host *host, const char *name, uint64_t value, uint64_t unit,
 		     uint64_t *period, struct weft_error *err)
 {
+	if (value == 0)
+		return host->fail(err, -EINVAL, "PROFILE_RATE_ZERO",
+				  "the number in '%s' is zero; it must be at least 1", name);
 	if (unit == 0) {
 		*period = NS_PER_SECOND / value + (NS_PER_SECOND % value >= value - value / 2);
 		if (*period == 0)
@@ -101,9 +104,6 @@ static int parse_number(const struct weft_host *host, const char *name, const ch
 					  "the number in '%s' is larger than %" PRIu64, name,
 					  UINT64_MAX);
 	}
-	if (value == 0)
-		return host->fail(err, -EINVAL, "PROFILE_RATE_ZERO",
-				  "the number in '%s' is zero; it must be at least 1", name);
 	*out = value;
 	return 0;
 }
@@ -149,7 +149,7 @@ int weft_profile_rate_parse(const struct weft_host *host, const char *name,
 				  "every CPU, and tick-N[unit], on one",
 				  name);
 
-	uint64_t value, unit;
+	uint64_t value = 0, unit = 0;
 	int ret = parse_number(host, name, &p, &value, err);
 	if (!ret)
 		ret = parse_unit(host, name, p, &unit, err);
