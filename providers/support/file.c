@@ -34,7 +34,7 @@ long support_read_text(const char *path, char *buf, size_t size)
 
 int support_read_u64(const char *path, uint64_t *out)
 {
-	char text[32];
+	char text[32] = "";
 	long n = support_read_text(path, text, sizeof(text));
 	if (n < 0)
 		return (int)n;

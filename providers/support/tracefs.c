@@ -67,7 +67,7 @@ static bool parse_line(const char *line, const char *field, struct support_field
 		return false;
 
 	const char *stop = end;
-	const char *name = stop;
+	const char *name;
 	if (stop > decl && stop[-1] == ']') {
 		while (stop > decl && stop[-1] != '[')
 			stop--;
@@ -75,7 +75,7 @@ static bool parse_line(const char *line, const char *field, struct support_field
 	}
 	for (name = stop; name > decl && name[-1] != ' ' && name[-1] != '*'; name--)
 		;
-	if ((size_t)(stop - name) != strlen(field) || strncmp(name, field, strlen(field)))
+	if ((size_t)(stop - name) != strlen(field) || strncmp(name, field, strlen(field)) != 0)
 		return false;
 	*out = (struct support_field){
 		.offset = offset,

@@ -34,7 +34,8 @@ int support_uevent_cpu(const struct support_uevent *ev)
 	static const char prefix[] = "/devices/system/cpu/cpu";
 	unsigned int cpu = 0;
 
-	if (strcmp(ev->subsystem, "cpu") || strncmp(ev->devpath, prefix, sizeof(prefix) - 1))
+	if (strcmp(ev->subsystem, "cpu") != 0 ||
+	    strncmp(ev->devpath, prefix, sizeof(prefix) - 1) != 0)
 		return -1;
 	const char *p = ev->devpath + sizeof(prefix) - 1;
 	if (*p == '\0')
