@@ -27,7 +27,7 @@ struct bytes {
 
 static void put(struct bytes *b, const void *p, size_t n)
 {
-	if (b->failed)
+	if (b->failed || !n)
 		return;
 	if (b->capacity - b->size < n) {
 		size_t capacity = b->capacity * 2 + n + 256;
