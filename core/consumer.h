@@ -23,15 +23,19 @@ struct weft_consumer_env {
 int weft_consumer_create(const struct weft_consumer_env *env, struct weft_consumer **out,
 			 struct weft_error *err);
 void weft_consumer_destroy(struct weft_consumer *c);
-int weft_consumer_fd(const struct weft_consumer *c); /* readable when records wait */
+/* Readable when there is something to do: for epoll, level-triggered or not. It is there whether or
+ * not the plan has a ring; a ring that is created later is watched from the next poll on. */
+int weft_consumer_fd(const struct weft_consumer *c);
 /* Drains the ring, emits the records that are settled, and acts on show and clear. attached:
  * programs may be running. *exiting is set once an exit action ran. */
 int weft_consumer_poll(struct weft_consumer *c, bool attached, bool *exiting,
 		       struct weft_error *err);
-/* Prints the aggregations named, or all; `attached` decides between iterators and map system calls. */
+/* Prints the aggregations named, or all (names that the plan does not have are passed over);
+ * `attached` decides between iterators and map system calls. */
 int weft_consumer_show(struct weft_consumer *c, const char *const *names, size_t n, bool attached,
 		       struct weft_error *err);
-/* After detach: the rest of the records, all of them in order. */
+/* After detach: the rest of the records, all of them in order, and the show and clear actions that
+ * were not acted on. May be called again. */
 int weft_consumer_finish(struct weft_consumer *c, struct weft_error *err);
 /* Reports every loss that was counted; *total is their sum. extra: losses counted in user space. */
 int weft_consumer_losses(struct weft_consumer *c, const struct weft_loss_report *extra,
