@@ -80,10 +80,29 @@ static void unlink_dead(struct weft_procs *p, struct weft_process *proc)
 	p->n_dead--;
 }
 
+/* The dead do not change any more, and there may be thousands of them. */
+static void shrink(struct weft_process *proc)
+{
+	struct weft_mm *mm = proc->n ? proc->generations[proc->n - 1].mm : NULL;
+	void *less =
+		proc->n ? realloc(proc->generations, proc->n * sizeof(*proc->generations)) : NULL;
+
+	if (less) {
+		proc->generations = less;
+		proc->cap = proc->n;
+	}
+	less = mm && mm->n ? realloc(mm->mappings, mm->n * sizeof(*mm->mappings)) : NULL;
+	if (less) {
+		mm->mappings = less;
+		mm->cap = mm->n;
+	}
+}
+
 static void bury(struct weft_procs *p, struct weft_process *proc)
 {
 	if (proc->dead)
 		return;
+	shrink(proc);
 	proc->dead = true;
 	proc->older = p->youngest;
 	*(p->youngest ? &p->youngest->younger : &p->oldest) = proc;
@@ -98,6 +117,21 @@ static void bury(struct weft_procs *p, struct weft_process *proc)
 	}
 }
 
+/* Room for one more. Most processes have two: what fork handed down, and what exec made of it. */
+static int grow_generations(struct weft_process *proc)
+{
+	struct weft_generation *g;
+
+	if (proc->cap)
+		return weft_grow(&proc->generations, &proc->cap, proc->n, sizeof(*g));
+	g = malloc(2 * sizeof(*g));
+	if (!g)
+		return -ENOMEM;
+	proc->generations = g;
+	proc->cap = 2;
+	return 0;
+}
+
 /* A new generation at its place in time; NULL: out of memory. */
 static struct weft_generation *begin(struct weft_procs *p, struct weft_process *proc, uint64_t from)
 {
@@ -109,7 +143,7 @@ static struct weft_generation *begin(struct weft_procs *p, struct weft_process *
 			--proc->n * sizeof(*proc->generations));
 		p->forgotten++;
 	}
-	if (weft_grow(&proc->generations, &proc->cap, proc->n, sizeof(*proc->generations)))
+	if (grow_generations(proc))
 		return NULL;
 	for (i = proc->n; i > 0 && proc->generations[i - 1].from > from; i--)
 		proc->generations[i] = proc->generations[i - 1];

@@ -21,14 +21,14 @@ struct scene {
 };
 
 /* A program has a copy of a library mapped, and it is known. */
-static void begin(struct scene *c)
+static void begin_as(struct scene *c, const char *name)
 {
 	char program[PATH_MAX], lib[PATH_MAX];
 
 	target_path("pie", program);
 	target_path("lib-separate-code", lib);
 	target_path("stripped", c->other); /* some other ELF file */
-	temporary_path("lib.so", c->lib);
+	temporary_path(name, c->lib);
 	copy_file(lib, c->lib);
 	c->s = weft_symbols_create();
 	target_start(&c->t, program, c->lib);
@@ -36,6 +36,11 @@ static void begin(struct scene *c)
 	c->time = now_ns();
 	c->p = target_find(&c->t, "lib", "library_function");
 	usleep(20000); /* file times are as coarse as a tick of the timer */
+}
+
+static void begin(struct scene *c)
+{
+	begin_as(c, "lib.so");
 }
 
 static void expect(struct scene *c, const char *symbol)
@@ -160,6 +165,29 @@ Test(replaced, what_is_no_file_is_not_opened)
 	cr_assert_eq(mkfifo(c.lib, 0600), 0); /* to open it would wait for ever */
 	expect(&c, NULL);
 	finish(&c);
+}
+
+/* The list of mappings escapes a newline and marks what is deleted; names may look like either. */
+Test(replaced, names_that_look_like_escapes_and_marks)
+{
+	static const struct {
+		const char *name, *shown;
+	} cases[] = {
+		{"two\nlines.so", "two\nlines.so"},
+		{"back\\012slash.so", "back\nslash.so"}, /* cannot be told from the one above */
+		{"lib (deleted)", "lib"},
+		{"a b\tc.so", "a b\tc.so"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scene c;
+
+		begin_as(&c, cases[i].name);
+		target_stop(&c.t); /* so that the path alone leads to it */
+		temporary_path(cases[i].shown, c.lib);
+		expect(&c, "library_function");
+		finish(&c);
+	}
 }
 
 /* Events carry a build ID or an inode, and either must be held against the file. */

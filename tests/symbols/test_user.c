@@ -248,6 +248,24 @@ Test(user, unknown_is_unknown)
 	weft_symbols_destroy(s);
 }
 
+Test(user, code_in_memory_files_has_a_module)
+{
+	struct weft_symbols *s = weft_symbols_create();
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int fd = memfd_create("jit", MFD_CLOEXEC);
+	void *code;
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(ftruncate(fd, (off_t)page), 0);
+	code = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	cr_assert_neq(code, MAP_FAILED);
+	snapshot(s, getpid());
+	expect_symbol(s, getpid(), now_ns(), (uint64_t)(uintptr_t)code + 8, NULL, 0, "/memfd:jit");
+	munmap(code, page);
+	close(fd);
+	weft_symbols_destroy(s);
+}
+
 Test(user, the_vdso_is_named_from_our_own)
 {
 	struct weft_symbols *s = weft_symbols_create();
