@@ -124,7 +124,7 @@ static int grow_generations(struct weft_process *proc)
 
 	if (proc->cap)
 		return weft_grow(&proc->generations, &proc->cap, proc->n, sizeof(*g));
-	g = malloc(2 * sizeof(*g));
+	g = calloc(2, sizeof(*g));
 	if (!g)
 		return -ENOMEM;
 	proc->generations = g;
