@@ -568,3 +568,13 @@ void weft_ir_step(struct weft_ir *ir, uint8_t code, weft_vreg variable, int64_t 
 	insn->a = variable;
 	insn->imm = imm;
 }
+
+void weft_ir_apply(struct weft_ir *ir, uint8_t code, weft_vreg variable, weft_vreg b)
+{
+	struct weft_ir_insn *insn = weft_ir_append(ir, WEFT_IR_ALU);
+
+	insn->code = code;
+	insn->dst = variable;
+	insn->a = variable;
+	insn->b = b;
+}

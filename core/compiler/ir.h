@@ -134,6 +134,7 @@ void weft_ir_exit(struct weft_ir *ir);
 void weft_ir_assign(struct weft_ir *ir, weft_vreg variable, weft_vreg a);
 void weft_ir_assign_const(struct weft_ir *ir, weft_vreg variable, int64_t value);
 void weft_ir_step(struct weft_ir *ir, uint8_t code, weft_vreg variable, int64_t imm); /* v op= imm */
+void weft_ir_apply(struct weft_ir *ir, uint8_t code, weft_vreg variable, weft_vreg b); /* v op= b */
 
 #define WEFT_CALL(ir, helper, ...)                                                    \
 	weft_ir_call((ir), (helper), true, (const struct weft_ir_arg[]){__VA_ARGS__}, \

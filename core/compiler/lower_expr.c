@@ -216,10 +216,34 @@ weft_vreg weft_lower_argument(struct weft_lower *lw, const struct weft_node *n, 
 	return values[0];
 }
 
+/* Whether a location ends in what extends its value just as the type does. */
+static bool extends_alike(const struct weft_location *where, const struct weft_type *t)
+{
+	const struct weft_loc_op *last = where->n_ops ? &where->ops[where->n_ops - 1] : NULL;
+
+	if (!last || last->size != t->size || !(last->flags & WEFT_LOC_SIGNED) != !t->is_signed)
+		return false;
+	return last->op == WEFT_LOC_CTX || last->op == WEFT_LOC_REG || last->op == WEFT_LOC_LOAD ||
+	       last->op == WEFT_LOC_TASK_REG || last->op == WEFT_LOC_RETVAL ||
+	       last->op == WEFT_LOC_EXTEND;
+}
+
+static weft_vreg lower_argument_int(struct weft_lower *lw, const struct weft_node *n)
+{
+	const struct weft_probe_info *info = lw->group->info;
+	const struct weft_location *where =
+		n->kind == WEFT_NODE_ARG ? &info->args[n->index].where : &info->retval;
+	weft_vreg length, v;
+	bool user;
+
+	v = weft_lower_argument(lw, n, &length, &user);
+	if (extends_alike(where, &n->type))
+		return v;
+	return weft_ir_extend(&lw->ir, v, n->type.size, n->type.is_signed);
+}
+
 static weft_vreg lower_node(struct weft_lower *lw, const struct weft_node *n)
 {
-	weft_vreg length;
-	bool user;
 
 	switch (n->kind) {
 	case WEFT_NODE_INT:
@@ -228,8 +252,7 @@ static weft_vreg lower_node(struct weft_lower *lw, const struct weft_node *n)
 		return weft_lower_variable(lw, n);
 	case WEFT_NODE_ARG:
 	case WEFT_NODE_RETVAL:
-		return weft_ir_extend(&lw->ir, weft_lower_argument(lw, n, &length, &user),
-				      n->type.size, n->type.is_signed);
+		return lower_argument_int(lw, n);
 	case WEFT_NODE_ELAPSED:
 		return lower_elapsed(lw);
 	case WEFT_NODE_UNARY:

@@ -98,10 +98,14 @@ void weft_lower_store_imm(struct weft_lower *lw, struct weft_place p, uint8_t si
 	weft_ir_store_imm(&lw->ir, size, p.base, p.off, value);
 }
 
-/* The largest power of two that fits n bytes. */
-static uint8_t step_of(uint32_t n)
+/* The largest access of n bytes at an offset: on the BPF stack it has to be aligned. */
+static uint8_t step_of(uint32_t n, int32_t off)
 {
-	return n >= 8 ? 8 : n >= 4 ? 4 : n >= 2 ? 2 : 1;
+	uint8_t step = n >= 8 ? 8 : n >= 4 ? 4 : n >= 2 ? 2 : 1;
+
+	while (off & (step - 1))
+		step /= 2;
+	return step;
 }
 
 void weft_lower_zero(struct weft_lower *lw, struct weft_place p, uint32_t size)
@@ -116,7 +120,7 @@ void weft_lower_zero(struct weft_lower *lw, struct weft_place p, uint32_t size)
 		return;
 	}
 	for (uint32_t i = 0; i < size;) {
-		uint8_t step = step_of(size - i);
+		uint8_t step = step_of(size - i, p.off + (int32_t)i);
 
 		weft_lower_store_imm(lw, weft_place_at(p, (int32_t)i), step, 0);
 		i += step;
@@ -130,7 +134,7 @@ void weft_lower_bytes(struct weft_lower *lw, struct weft_place p, const void *by
 
 	while (i < size) {
 		/* A whole word where there is room for one: what is beyond the bytes is zero. */
-		uint8_t step = step_of(total - i);
+		uint8_t step = step_of(total - i, p.off + (int32_t)i);
 		int64_t word = 0;
 
 		memcpy(&word, (const char *)bytes + i, size - i < step ? size - i : step);
@@ -153,7 +157,7 @@ void weft_lower_copy(struct weft_lower *lw, struct weft_place to, struct weft_pl
 		return;
 	}
 	for (uint32_t i = 0; i < size;) {
-		uint8_t step = step_of(size - i);
+		uint8_t step = step_of(size - i, (to.off + (int32_t)i) | (from.off + (int32_t)i));
 
 		weft_lower_store(lw, weft_place_at(to, (int32_t)i), step,
 				 weft_lower_load(lw, weft_place_at(from, (int32_t)i), step));

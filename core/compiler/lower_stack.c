@@ -118,30 +118,33 @@ static void begin_kernel(struct weft_lower *lw, struct hash *hash)
 	weft_ir_assign_const(&lw->ir, hash->check, ~CHECK_START);
 }
 
-static void step(struct weft_lower *lw, weft_vreg h, uint8_t code, weft_vreg frame, int64_t factor,
-		 unsigned shift)
+/* v = (v code frame) * factor; v ^= v >> shift */
+static void step(struct weft_lower *lw, weft_vreg v, uint8_t code, weft_vreg frame,
+		 weft_vreg factor, unsigned shift)
 {
-	weft_vreg v = weft_ir_alu(&lw->ir, code, h, frame);
-
-	v = weft_ir_alu(&lw->ir, BPF_MUL, v, weft_ir_const(&lw->ir, factor));
-	v = weft_ir_alu(&lw->ir, BPF_XOR, v, weft_ir_alu_imm(&lw->ir, BPF_RSH, v, shift));
-	weft_ir_assign(&lw->ir, h, v);
+	weft_ir_apply(&lw->ir, code, v, frame);
+	weft_ir_apply(&lw->ir, BPF_MUL, v, factor);
+	weft_ir_apply(&lw->ir, BPF_XOR, v, weft_ir_alu_imm(&lw->ir, BPF_RSH, v, shift));
 }
 
 static void walk(struct weft_lower *lw, struct weft_place row, weft_vreg bytes, uint32_t cap,
 		 struct hash *hash)
 {
 	uint32_t again = weft_ir_label(&lw->ir), done = weft_ir_label(&lw->ir);
-	weft_vreg at = weft_ir_variable(&lw->ir), frame, address;
+	weft_vreg at = weft_ir_variable(&lw->ir), frame, address, base, factor, check_factor;
 
+	/* Made outside the loop, and for it alone, so that the loop has them in registers. */
+	base = weft_ir_alu_imm(&lw->ir, BPF_ADD, row.base, row.off + ROW_FRAMES);
+	factor = weft_ir_const(&lw->ir, HASH_FACTOR);
+	check_factor = weft_ir_const(&lw->ir, CHECK_FACTOR);
 	weft_ir_pin(&lw->ir, at);
 	weft_ir_assign_const(&lw->ir, at, 0);
 	weft_ir_place(&lw->ir, again);
 	weft_ir_branch(&lw->ir, BPF_JGE, at, bytes, done);
-	address = weft_ir_alu(&lw->ir, BPF_ADD, row.base, at);
-	frame = weft_ir_load(&lw->ir, 8, address, row.off + ROW_FRAMES);
-	step(lw, hash->h, BPF_XOR, frame, HASH_FACTOR, 29);
-	step(lw, hash->check, BPF_ADD, frame, CHECK_FACTOR, 32);
+	address = weft_ir_alu(&lw->ir, BPF_ADD, base, at);
+	frame = weft_ir_load(&lw->ir, 8, address, 0);
+	step(lw, hash->h, BPF_XOR, frame, factor, 29);
+	step(lw, hash->check, BPF_ADD, frame, check_factor, 32);
 	weft_ir_step(&lw->ir, BPF_ADD, at, 8);
 	weft_ir_branch_imm(&lw->ir, BPF_JLT, at, 8 * cap, again);
 	weft_ir_place(&lw->ir, done);
