@@ -22,7 +22,7 @@ Test(btf, functions_have_the_ids_that_libbpf_finds)
 		uint32_t id = 0;
 
 		cr_expect_eq(weft_btf_find_func(names[i], &id, err), 0, "%s", names[i]);
-		cr_expect_eq(id, btf__find_by_name_kind(btf, names[i], BTF_KIND_FUNC), "%s",
+		cr_expect_eq((int)id, btf__find_by_name_kind(btf, names[i], BTF_KIND_FUNC), "%s",
 			     names[i]);
 	}
 	btf__free(btf);
