@@ -17,6 +17,12 @@ static uint64_t pointer(const void *p)
 	return (uint64_t)(uintptr_t)p;
 }
 
+/* Cuts what is longer than the kernel takes. The rest of `to` is zero already. */
+static void copy_name(char to[BPF_OBJ_NAME_LEN], const char *name)
+{
+	memcpy(to, name, strnlen(name, BPF_OBJ_NAME_LEN - 1));
+}
+
 int weft_bpf(int cmd, union bpf_attr *attr, size_t size)
 {
 	long ret = syscall(SYS_bpf, cmd, attr, size);
@@ -34,7 +40,7 @@ int weft_bpf_map_create(const struct weft_map_spec *spec)
 	attr.value_size = spec->value_size;
 	attr.max_entries = spec->max_entries;
 	attr.map_flags = spec->flags;
-	strncpy(attr.map_name, spec->name, sizeof(attr.map_name) - 1);
+	copy_name(attr.map_name, spec->name);
 	return weft_bpf(BPF_MAP_CREATE, &attr, ATTR_SIZE(map_name));
 }
 
@@ -118,7 +124,7 @@ int weft_bpf_program_load(const struct weft_bpf_program *p)
 		}
 		if (load->flags & WEFT_LOAD_SLEEPABLE)
 			attr.prog_flags = BPF_F_SLEEPABLE;
-		strncpy(attr.prog_name, p->name, sizeof(attr.prog_name) - 1);
+		copy_name(attr.prog_name, p->name);
 		attr.expected_attach_type = load->expected_attach_type;
 		attr.attach_btf_id = load->attach_btf_id;
 		if (load->attach_btf_fd > 0)

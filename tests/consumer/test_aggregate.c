@@ -412,8 +412,8 @@ Test(quantize, every_value_lies_in_its_bucket)
 		for (bit = 0; bit < 64; bit++) {
 			for (d = -2; d <= 2; d++) {
 				uint64_t v = (UINT64_C(1) << bit) + (uint64_t)d;
-				int64_t from, to;
-				bool max, in;
+				int64_t from = 0, to = 0;
+				bool max = false, in;
 
 				cr_assert(weft_bucket_range(weft_bucket_of(v, u), u, &from, &to,
 							    &max));
@@ -436,7 +436,7 @@ Test(quantize, every_value_lies_in_its_bucket)
 	}
 	/* Neighbours touch. */
 	for (bit = -63; bit <= 63; bit++) {
-		int64_t from, to, next, ignored;
+		int64_t from = 0, to = 0, next = 0, ignored;
 		bool max;
 
 		weft_bucket_range(bit - 1, false, &from, &to, &max);

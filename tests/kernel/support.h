@@ -38,7 +38,7 @@ static inline void test_spec(struct test_plan *t, size_t i, enum weft_map_role r
 					     .max_entries = entries,
 					     .flags = flags,
 					     .extern_fd = -1};
-	strncpy(t->specs[i].name, name, sizeof(t->specs[i].name) - 1);
+	memcpy(t->specs[i].name, name, strnlen(name, sizeof(t->specs[i].name) - 1));
 	if (t->plan.n_maps <= i)
 		t->plan.n_maps = i + 1;
 }
