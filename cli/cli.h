@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* trace-cli: what its subcommands share. Only this folder prints. */
+#ifndef WEFT_CLI_H
+#define WEFT_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/session/session.h"
+#include "plugins/loader.h"
+
+/* Exit statuses; scripts rely on them. */
+enum {
+	CLI_OK = 0,
+	CLI_FAILED = 1, /* the run failed */
+	CLI_USAGE = 2,  /* usage or probe-set error */
+	CLI_LOST = 3,   /* finished, but events were lost */
+};
+
+/* What every subcommand accepts. */
+struct cli {
+	const char *plugin_dirs[32];
+	size_t n_plugin_dirs;
+	bool verbose;
+	struct weft_loader *loader;
+	const struct weft_provider *providers[64];
+	size_t n_providers;
+	struct weft_error *err;
+};
+
+struct cli_command {
+	const char *name;
+	const char *arguments;
+	const char *summary;
+	const char *help; /* the options, as text */
+	int (*run)(struct cli *cli, int argc, char **argv);
+};
+
+extern const struct cli_command cli_run, cli_list, cli_check, cli_explain, cli_info, cli_providers,
+	cli_schema;
+
+/* The options that every subcommand has, for getopt_long: CLI_COMMON_SHORT and the rows CLI_COMMON_LONG. */
+enum { CLI_OPTION_PLUGIN_DIR = 256, CLI_OPTION_OTHERS };
+#define CLI_COMMON_SHORT "+hv"
+#define CLI_COMMON_LONG                                                        \
+	{"help", no_argument, NULL, 'h'}, {"verbose", no_argument, NULL, 'v'}, \
+	{                                                                      \
+		"plugin-dir", required_argument, NULL, CLI_OPTION_PLUGIN_DIR   \
+	}
+#define CLI_COMMON_HELP                                                       \
+	"  --plugin-dir DIR   look for providers here instead (repeatable)\n" \
+	"  -v, --verbose      say more about what is done\n"                  \
+	"  -h, --help         this text\n"
+
+/* Handles one of the common options. Returns -1 to go on, else the exit status. */
+int cli_common_option(struct cli *cli, const struct cli_command *command, int option,
+		      const char *value);
+void cli_usage(const struct cli_command *command);
+int cli_bad_usage(const struct cli_command *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Prints every report of cli->err to stderr, with the line at fault, and returns status. */
+int cli_report(struct cli *cli, int status);
+
+/* Loads the plugins and warns of those that cannot be used. Returns 0 or an exit status. */
+int cli_load_plugins(struct cli *cli, bool warn);
+
+int cli_session(struct cli *cli, bool destructive, bool explain, struct weft_session **out);
+
+/* Splits a command line into words as a shell would, with quotes and backslashes but nothing else.
+ * *words is NULL-terminated; the caller frees words[0] and words. -EINVAL: unclosed quote or no word. */
+int cli_split(const char *text, char ***words);
+
+/* Decimal process id, or -1. */
+int32_t cli_pid(const char *text);
+
+/* The type of an argument as a person writes it. */
+const char *cli_type_text(const struct weft_arg_type *type, char buf[64]);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* trace-cli: chooses the subcommand. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const struct cli_command *const commands[] = {
+	&cli_run, &cli_list, &cli_check, &cli_explain, &cli_info, &cli_providers, &cli_schema,
+};
+
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void usage(FILE *to)
+{
+	size_t i;
+
+	fputs("usage: trace-cli COMMAND [ARGUMENTS]\n\n", to);
+	for (i = 0; i < N_COMMANDS; i++)
+		fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	fputs("\n'trace-cli COMMAND --help' tells more; 'trace-cli --version' the version.\n"
+	      "Exit status: 0 done; 1 the run failed; 2 usage or probe-set error; 3 finished, but "
+	      "events were lost.\n",
+	      to);
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = {0};
+	const char *names[N_COMMANDS], *near;
+	int status;
+	size_t i;
+
+	if (argc < 2) {
+		usage(stderr);
+		return CLI_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		usage(stdout);
+		return CLI_OK;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("trace-cli %s, provider ABI %u.%u\n", WEFT_VERSION,
+		       WEFT_ABI_MAJOR(WEFT_ABI_CURRENT), WEFT_ABI_MINOR(WEFT_ABI_CURRENT));
+		return CLI_OK;
+	}
+	for (i = 0; i < N_COMMANDS; i++) {
+		names[i] = commands[i]->name;
+		if (strcmp(argv[1], commands[i]->name))
+			continue;
+		cli.err = weft_error_create();
+		if (!cli.err) {
+			fputs("trace-cli: out of memory\n", stderr);
+			return CLI_FAILED;
+		}
+		status = commands[i]->run(&cli, argc - 1, argv + 1);
+		weft_loader_destroy(cli.loader);
+		weft_error_destroy(cli.err);
+		if (fflush(stdout) && status == CLI_OK) {
+			perror("trace-cli: cannot write");
+			status = CLI_FAILED;
+		}
+		return status;
+	}
+	near = weft_nearest(argv[1], names, N_COMMANDS);
+	fprintf(stderr, "trace-cli: error: no command '%s'%s%s%s\n", argv[1],
+		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	return CLI_USAGE;
+}
