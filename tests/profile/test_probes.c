@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/compiler/location.h"
 #include "test_profile.h"
 
 static const char *const standing[] = {
@@ -95,6 +96,7 @@ Test(profile, what_a_program_needs_to_know)
 	cr_expect_eq(sample.guard.n_ops, 0);
 	cr_expect_eq(sample.pairing.role, WEFT_PAIRING_NONE);
 	cr_expect_eq(sample.retval.n_ops, 0);
+	cr_expect_eq(weft_location_check_info(&sample, h.err), 0, "%s", weft_error_text(h.err));
 	cr_assert_eq(sample.n_args, 3);
 	cr_expect_eq(sample.arg_size, sizeof(struct weft_arg));
 	static const char *const names[] = {"kpc", "upc", "late"};
