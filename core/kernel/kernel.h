@@ -26,6 +26,10 @@ struct weft_maps {
 /* Creates the used maps that do not exist yet. MAP_CREATE names the map and the remedy (EPERM:
  * privileges). */
 int weft_maps_create(struct weft_maps *maps, struct weft_plan *plan, struct weft_error *err);
+/* Makes the kernel fill the element caches of the maps on every CPU (warm.c says why); only before
+ * programs are attached. */
+int weft_maps_warm(const struct weft_maps *maps, const struct weft_plan *plan,
+		   struct weft_error *err);
 void weft_maps_finish(struct weft_maps *maps);
 /* Writes one element by a system call: only before programs are attached (DISPATCH). MAP_UPDATE. */
 int weft_map_put(int map_fd, const void *key, const void *value, struct weft_error *err);

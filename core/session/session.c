@@ -346,6 +346,9 @@ int weft_session_start(struct weft_session *s, const struct weft_sink *sink, cha
 	ret = load_all(s, log, err);
 	if (ret)
 		goto fail;
+	ret = weft_maps_warm(&s->maps, s->plan, err);
+	if (ret)
+		goto fail;
 	if (s->has_begin) {
 		/* The list itself runs while nothing else does. */
 		enable_programs(s, 1);
