@@ -177,6 +177,14 @@ int weft_session_prepare(struct weft_session *s, struct weft_set *set, struct we
 	s->plan->target_check = set->target.n_pids || set->target.command;
 	s->plan->keep_listing = s->env.explain;
 	detect_pid_namespace(s->plan);
+	if (s->plan->target_check && set->target.follow) {
+		uint32_t offset; /* the programs that follow processes find it in the plan */
+
+		ret = weft_plan_loss(s->plan, WEFT_LOSS_TARGETS_FULL, UINT32_MAX,
+				     (struct weft_span){0}, &offset, err);
+		if (ret)
+			goto out;
+	}
 	ret = weft_target_set(s, set->target.pids, set->target.n_pids, set->target.follow,
 			      set->target.pos, err);
 	failed = check_provider_names(s, err);
