@@ -73,7 +73,7 @@ static void put_key(struct weft_buf *b, const struct weft_value *v)
 	weft_buf_finish(&text);
 }
 
-static void put_row(struct weft_buf *b, const struct weft_table *t, const struct weft_row *row)
+static void put_stack(struct weft_buf *b, const struct weft_row *row)
 {
 	size_t line = b->n;
 
@@ -86,13 +86,104 @@ static void put_row(struct weft_buf *b, const struct weft_table *t, const struct
 	put_frames(b, line, row, WEFT_SPACE_KERNEL);
 	if (b->n == line)
 		weft_buf_str(b, "[unknown]");
-	if (t->kind == WEFT_ACTION_COUNT) {
-		weft_buf_printf(b, " %" PRIu64 "\n", row->count);
-		return;
+}
+
+/* ---- lines that read alike are one: rows may differ only in offsets, which do not show here ---- */
+
+struct line {
+	size_t start, n; /* in the buffer of texts */
+	size_t first;    /* the row it came from first: greatest first, as rows are sorted */
+	struct weft_value value;
+};
+
+static int by_text(const void *a, const void *b, void *texts)
+{
+	const struct line *x = a, *y = b;
+	const char *data = texts;
+	size_t n = x->n < y->n ? x->n : y->n;
+	int r = memcmp(data + x->start, data + y->start, n);
+
+	if (!r)
+		r = (x->n > y->n) - (x->n < y->n);
+	return r ? r : (x->first > y->first) - (x->first < y->first);
+}
+
+static bool less(const struct weft_value *a, const struct weft_value *b)
+{
+	return a->type.is_signed ? a->i < b->i : a->u < b->u;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	if (less(&y->value, &x->value))
+		return -1;
+	if (less(&x->value, &y->value))
+		return 1;
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+static void combine(enum weft_action_kind kind, struct weft_value *into, const struct weft_value *v)
+{
+	if (kind == WEFT_ACTION_MIN)
+		*into = less(v, into) ? *v : *into;
+	else if (kind == WEFT_ACTION_MAX)
+		*into = less(into, v) ? *v : *into;
+	else
+		into->u += v->u;
+}
+
+static size_t merge(const struct weft_table *t, struct line *lines, size_t n, char *texts)
+{
+	size_t kept = 0;
+
+	qsort_r(lines, n, sizeof(*lines), by_text, texts);
+	for (size_t i = 0; i < n; i++) {
+		struct line *last = kept ? &lines[kept - 1] : NULL;
+
+		if (last && last->n == lines[i].n &&
+		    !memcmp(texts + last->start, texts + lines[i].start, last->n))
+			combine(t->kind, &last->value, &lines[i].value);
+		else
+			lines[kept++] = lines[i];
 	}
-	weft_buf_str(b, " ");
-	weft_render_int(b, &row->value);
-	weft_buf_str(b, "\n");
+	qsort(lines, kept, sizeof(*lines), by_value);
+	return kept;
+}
+
+static int put_table(struct weft_output *o, const struct weft_table *t)
+{
+	struct line *lines = calloc(t->n_rows, sizeof(*lines));
+	struct weft_buf texts = {0};
+	size_t n;
+	int r = 0;
+
+	if (!lines)
+		return -ENOMEM;
+	for (size_t i = 0; i < t->n_rows; i++) {
+		lines[i].start = texts.n;
+		lines[i].first = i;
+		put_stack(&texts, &t->rows[i]);
+		lines[i].n = texts.n - lines[i].start;
+		lines[i].value = t->rows[i].value;
+		if (t->kind == WEFT_ACTION_COUNT) {
+			lines[i].value.type = (struct weft_type){.kind = WEFT_VALUE_INT, .size = 8};
+			lines[i].value.u = t->rows[i].count;
+		}
+	}
+	r = texts.status;
+	n = r ? 0 : merge(t, lines, t->n_rows, texts.data);
+	for (size_t i = 0; i < n && !r; i++) {
+		weft_buf_put(&o->buf, texts.data + lines[i].start, lines[i].n);
+		weft_buf_str(&o->buf, " ");
+		weft_render_int(&o->buf, &lines[i].value);
+		weft_buf_str(&o->buf, "\n");
+		r = weft_buf_spill(&o->buf, o->options.out);
+	}
+	free(lines);
+	weft_buf_finish(&texts);
+	return r ? r : weft_buf_write(&o->buf, o->options.out);
 }
 
 static int say_once(struct weft_output *o, const struct weft_table *t, const char *what)
@@ -119,7 +210,6 @@ static int folded_table(void *self, const struct weft_table *t)
 {
 	struct weft_output *o = self;
 	bool has_stack = false;
-	int r;
 
 	if (!t->n_rows) /* nothing to leave out either */
 		return 0;
@@ -129,13 +219,7 @@ static int folded_table(void *self, const struct weft_table *t)
 		return say_once(o, t, "is left out: it has no stack among its keys");
 	if (t->kind == WEFT_ACTION_AVG || t->kind == WEFT_ACTION_QUANTIZE)
 		return say_once(o, t, "is left out: a line needs one whole number");
-	for (size_t i = 0; i < t->n_rows; i++) {
-		put_row(&o->buf, t, &t->rows[i]);
-		r = weft_buf_spill(&o->buf, o->options.out);
-		if (r)
-			return r;
-	}
-	return weft_buf_write(&o->buf, o->options.out);
+	return put_table(o, t);
 }
 
 static int folded_record(void *self, const struct weft_record *r)

@@ -71,6 +71,30 @@ Test(folded, sums_and_extremes_too)
 		     "");
 }
 
+/* Rows that differ only in offsets read alike here, and alike lines are one, ordered by what they
+ * make together. */
+Test(folded, lines_that_read_alike_are_one)
+{
+	static const struct weft_frame here[] = {{.symbol = "f", .offset = 1, .user = true}};
+	static const struct weft_frame there[] = {{.symbol = "f", .offset = 9, .user = true}};
+	static const struct weft_frame other[] = {{.symbol = "g", .offset = 1, .user = true}};
+	const struct weft_named_value a[] = {{"u", STACK(WEFT_SPACE_USER, here)}};
+	const struct weft_named_value b[] = {{"u", STACK(WEFT_SPACE_USER, there)}};
+	const struct weft_named_value c[] = {{"u", STACK(WEFT_SPACE_USER, other)}};
+	const struct weft_row rows[] = {{.keys = c, .n_keys = 1, .count = 5, .value = SIGNED(5)},
+					{.keys = a, .n_keys = 1, .count = 4, .value = SIGNED(4)},
+					{.keys = b, .n_keys = 1, .count = 3, .value = SIGNED(-3)}};
+	struct weft_table t = {.name = "t", .kind = WEFT_ACTION_COUNT, .rows = rows, .n_rows = 3};
+
+	expect_table(&t, "f 7\ng 5\n", "");
+	t.kind = WEFT_ACTION_SUM;
+	expect_table(&t, "g 5\nf 1\n", "");
+	t.kind = WEFT_ACTION_MIN;
+	expect_table(&t, "g 5\nf -3\n", "");
+	t.kind = WEFT_ACTION_MAX;
+	expect_table(&t, "g 5\nf 4\n", "");
+}
+
 Test(folded, what_has_no_place_is_said_once)
 {
 	const struct weft_named_value plain[] = {{"program", TEXT("x")}};
