@@ -410,6 +410,22 @@ static void count_misses(struct weft_session *s)
 					s->process_events_lost, NULL);
 }
 
+/* What kept names out of the results, said once. */
+static void report_symbols(struct weft_session *s)
+{
+	struct weft_symbols_stats stats;
+
+	weft_symbols_stats(s->symbols, &stats);
+	if (stats.kernel_hidden)
+		weft_session_log(s, WEFT_LOG_WARNING,
+				 "kernel symbols are hidden (kernel.kptr_restrict)");
+	if (stats.forgotten)
+		weft_session_log(s, WEFT_LOG_WARNING,
+				 "%llu ended processes or mappings were forgotten: some user frames "
+				 "have no name",
+				 (unsigned long long)stats.forgotten);
+}
+
 static bool shown_at_end(const struct weft_session *s, const char *name)
 {
 	size_t i, k;
@@ -505,6 +521,7 @@ int weft_session_stop(struct weft_session *s, struct weft_end *end, struct weft_
 	}
 	if (!ret)
 		ret = show_rest(s, err);
+	report_symbols(s);
 	count_misses(s);
 	if (!ret)
 		ret = report_losses(s, &lost, err);
