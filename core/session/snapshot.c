@@ -29,6 +29,9 @@ int weft_snapshot_init(struct weft_session *s)
 	struct dirent *d;
 	DIR *dir;
 
+	free(s->snapshot); /* of a start that failed */
+	s->snapshot = NULL;
+	s->n_snapshot = s->next_snapshot = 0;
 	if (s->n_target_pids) {
 		for (; s->n_snapshot < s->n_target_pids; s->n_snapshot++) {
 			if (weft_grow(&s->snapshot, &cap, s->n_snapshot, sizeof(*s->snapshot)))

@@ -168,10 +168,13 @@ int weft_target_release(struct weft_session *s, struct weft_error *err)
 	while (n < 0 && errno == EINTR);
 	close(s->command_status);
 	s->command_status = -1;
-	if (n == sizeof(code))
-		return weft_fail(err, -code, "TARGET_EXEC", "cannot run %s: %s",
-				 s->set->target.command[0], strerror(code));
-	return 0;
+	if (n != sizeof(code))
+		return 0;
+	waitpid(s->command_pid, NULL, 0); /* it exits at once */
+	s->command_pid = 0;
+	s->target.n_pids = (uint32_t)--s->n_target_pids;
+	return weft_fail(err, -code, "TARGET_EXEC", "cannot run %s: %s",
+			 s->set->target.command[0], strerror(code));
 }
 
 /* A command that still runs is left to run: the tracer only looked on. One that never began exits. */
@@ -190,6 +193,8 @@ void weft_target_finish(struct weft_session *s)
 	if (s->command_status >= 0)
 		close(s->command_status);
 	s->command_status = -1;
+	if (s->command_pid)
+		s->target.n_pids = (uint32_t)--s->n_target_pids; /* it was the last of the list */
 	s->command_pid = 0;
 	for (i = 0; i < s->n_pidfds; i++)
 		if (s->pidfds[i] >= 0)
