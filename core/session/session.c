@@ -52,7 +52,10 @@ static void release(struct weft_session *s)
 		if (s->gangs[i]->fd >= 0)
 			close(s->gangs[i]->fd);
 		s->gangs[i]->fd = -1;
+		s->gangs[i]->n_attached = 0;
 	}
+	for (i = 0; i < s->n_enablings; i++)
+		s->enablings[i].attached = false;
 	if (s->end_fd > 0)
 		close(s->end_fd);
 	s->end_fd = 0;
