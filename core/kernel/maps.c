@@ -155,10 +155,19 @@ void weft_maps_finish(struct weft_maps *maps)
 	memset(maps, 0, sizeof(*maps));
 }
 
+static uint64_t field_of(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+/* Kernels before 6.3 do not look: they multiply elements by the sizes of key and value, which is
+ * nothing for a ring, and the most that a map without preallocation can grow to. */
 static uint64_t map_memlock(int map_fd)
 {
 	char path[64], text[2048];
-	const char *at;
+	uint64_t memory, ring = 0;
 	ssize_t n;
 	int fd;
 
@@ -171,8 +180,10 @@ static uint64_t map_memlock(int map_fd)
 	if (n <= 0)
 		return 0;
 	text[n] = '\0';
-	at = strstr(text, "memlock:");
-	return at ? strtoull(at + strlen("memlock:"), NULL, 10) : 0;
+	memory = field_of(text, "memlock:");
+	if (field_of(text, "map_type:") == BPF_MAP_TYPE_RINGBUF)
+		ring = field_of(text, "max_entries:");
+	return memory > ring ? memory : ring;
 }
 
 uint64_t weft_maps_memory(const struct weft_maps *maps)
