@@ -95,7 +95,7 @@ int weft_procset_attach(const struct weft_plan *plan, const struct weft_maps *ma
 			bool execgen, bool targets, struct weft_procset **out,
 			struct weft_error *err);
 void weft_procset_detach(struct weft_procset *p);
-/* Adds a process to TARGETS, by its number in the initial namespace. After weft_procset_attach(),
+/* Adds a process to TARGETS, by its number in the caller's pid namespace. After weft_procset_attach(),
  * so that one which ends meanwhile is removed; before probes are attached. TARGET_NO_PROCESS
  * (-ESRCH), TARGETS_FULL. Adding one that is there already does nothing. */
 int weft_procset_add(const struct weft_maps *maps, int32_t tgid, struct weft_error *err);

@@ -14,7 +14,7 @@
  *                       cannot have been given to another process between the two, since it stays
  *                       taken until all threads of the group have been released.
  *
- * Process numbers are those of the initial namespace throughout.
+ * Process numbers in the set are those of the initial namespace.
  *
  * User space adds a process with the programs already attached. It may be ending at that moment, its
  * exit program run before the set had it. So after adding, its threads are looked at: the flag that a
@@ -33,6 +33,7 @@
 #include "core/kernel/bpf.h"
 #include "core/kernel/kernel.h"
 #include "core/kernel/load.h"
+#include "core/kernel/pidns.h"
 #include "core/kernel/procset_programs.h"
 
 #define PROC_FLAG_EXITING 0x4u /* PF_EXITING, in the flags of /proc/PID/stat; there since 2.6 */
@@ -236,13 +237,18 @@ static bool process_ending(int32_t tgid)
 int weft_procset_add(const struct weft_maps *maps, int32_t tgid, struct weft_error *err)
 {
 	struct weft_control *control = maps->state;
-	uint32_t key = (uint32_t)tgid;
+	int32_t initial;
 	uint64_t one = 1;
+	uint32_t key;
 	int fd, ret;
 
 	if (!control || maps->n <= WEFT_PLAN_TARGETS || maps->fds[WEFT_PLAN_TARGETS] < 0)
 		return missing_map("map TARGETS", err);
 	fd = maps->fds[WEFT_PLAN_TARGETS];
+	ret = weft_pid_initial(tgid, &initial, err);
+	if (ret)
+		return ret;
+	key = (uint32_t)initial;
 	/* Counted before it is there to be removed: live_targets never falls below the truth. */
 	__atomic_fetch_add(&control->live_targets, 1, __ATOMIC_SEQ_CST);
 	ret = weft_bpf_map_update(fd, &key, &one, BPF_NOEXIST);

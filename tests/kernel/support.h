@@ -4,6 +4,7 @@
 #define WEFT_TEST_KERNEL_SUPPORT_H
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,7 +39,7 @@ static inline void test_spec(struct test_plan *t, size_t i, enum weft_map_role r
 					     .max_entries = entries,
 					     .flags = flags,
 					     .extern_fd = -1};
-	memcpy(t->specs[i].name, name, strnlen(name, sizeof(t->specs[i].name) - 1));
+	snprintf(t->specs[i].name, sizeof(t->specs[i].name), "%s", name);
 	if (t->plan.n_maps <= i)
 		t->plan.n_maps = i + 1;
 }

@@ -2,8 +2,10 @@
 /* The target set against processes that are made here and known. */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -361,6 +363,46 @@ Test(procset, TARGET_NO_PROCESS)
 	cr_expect_eq(weft_procset_add(&f.t.maps, pid, f.t.err), -ESRCH);
 	cr_expect_eq(live(&f), 0u);
 	cr_expect_eq(n_targets(&f), 0u);
+	stop(&f);
+}
+
+/* A tracer in a pid namespace of its own names processes by numbers that programs do not know. */
+Test(procset, adding_by_the_number_of_a_namespace)
+{
+	struct fixture f;
+	int gate[2], up[2];
+	pid_t outer;
+	char c;
+
+	start(&f, 4096, true, false, true);
+	cr_assert_eq(pipe(gate), 0);
+	cr_assert_eq(pipe(up), 0);
+	outer = (pid_t)syscall(SYS_clone, CLONE_NEWPID | CLONE_NEWNS | SIGCHLD, 0, 0, 0, 0);
+	if (outer == 0) {
+		bool good = getpid() == 1 && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+			    !mount("proc", "/proc", "proc", 0, NULL);
+
+		if (good) {
+			good = !weft_procset_add(&f.t.maps, 1, f.t.err) &&
+			       weft_procset_add(&f.t.maps, 4000, f.t.err) == -ESRCH;
+			if (write(up[1], good ? "y" : "n", 1) != 1)
+				_exit(1);
+		}
+		close(gate[1]);
+		if (read(gate[0], &c, 1) < 0)
+			_exit(1);
+		_exit(good ? 0 : 2);
+	}
+	close(up[1]);
+	cr_assert_eq(read(up[0], &c, 1), 1);
+	cr_expect_eq(c, 'y');
+	cr_expect(is_target(&f, outer), "the set has the number of the initial namespace");
+	cr_expect_eq(live(&f), 1u);
+	close(gate[1]);
+	cr_expect_eq(wait_for(outer), 0);
+	cr_expect_eq(live(&f), 0u);
+	close(gate[0]);
+	close(up[0]);
 	stop(&f);
 }
 
