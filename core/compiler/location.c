@@ -128,9 +128,9 @@ static int check_bytes(const struct place *p, uint32_t size)
 
 	if (at < least || at > limit || size > limit - at)
 		return FAIL(p, "LOCATION_CONTEXT",
-			    "bytes %lld to %lld are not within the context, of which %u to %u may "
+			    "%u bytes at %lld are not within the context, of which %u to %u may "
 			    "be read",
-			    (long long)at, (long long)at + size, least, limit);
+			    size, (long long)at, least, limit);
 	if (size && at % size)
 		return FAIL(p, "LOCATION_CONTEXT", "byte %lld is not aligned to its size, %u",
 			    (long long)at, size);

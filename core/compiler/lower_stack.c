@@ -47,33 +47,6 @@ static void capture(struct weft_lower *lw, const struct weft_node *n, struct wef
 		lw->plan->uses_ustack = true;
 }
 
-static void frames_of(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
-		      weft_vreg bytes, weft_vreg tgid)
-{
-	uint32_t otherwise, done;
-	weft_vreg got;
-
-	if (n->kind != WEFT_NODE_COND) {
-		capture(lw, n, to, &got);
-		weft_ir_assign(&lw->ir, bytes, got);
-		if (is_user(n))
-			weft_ir_assign(&lw->ir, tgid, weft_lower_tgid(lw));
-		else
-			weft_ir_assign_const(&lw->ir, tgid, 0);
-		return;
-	}
-	otherwise = weft_ir_label(&lw->ir);
-	done = weft_ir_label(&lw->ir);
-	weft_lower_jump(lw, n->kid[0], false, otherwise);
-	lw->conditional++;
-	frames_of(lw, n->kid[1], to, bytes, tgid);
-	weft_ir_jump(&lw->ir, done);
-	weft_ir_place(&lw->ir, otherwise);
-	frames_of(lw, n->kid[2], to, bytes, tgid);
-	lw->conditional--;
-	weft_ir_place(&lw->ir, done);
-}
-
 void weft_lower_frames(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
 		       weft_vreg *bytes, weft_vreg *tgid)
 {
@@ -81,9 +54,8 @@ void weft_lower_frames(struct weft_lower *lw, const struct weft_node *n, struct 
 
 	if (n->span.text)
 		lw->ir.span = n->span;
-	*bytes = weft_ir_variable(&lw->ir);
-	*tgid = weft_ir_variable(&lw->ir);
-	frames_of(lw, n, to, *bytes, *tgid);
+	capture(lw, n, to, bytes);
+	*tgid = is_user(n) ? weft_lower_tgid(lw) : weft_ir_const(&lw->ir, 0);
 	lw->ir.span = outer;
 }
 

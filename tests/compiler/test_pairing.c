@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Pairing, by sequences of entries and returns at made-up frames. One program serves the entries,
+ * one the returns; arg0 is the frame. Two pairs of probes: cookies 2, 3 and 4, 5.
+ */
+#include <time.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+struct pairs {
+	struct rig r;
+	struct weft_program entry[2], back[2];
+	int entry_fd[2], back_fd[2];
+	struct weft_typed_clause clause;
+};
+
+static const struct weft_loc_op frame_ops[1] = {{.op = WEFT_LOC_CTX, .size = 8, .imm = 0}};
+
+static int load(struct rig *r)
+{
+	int fd;
+
+	rig_reload(r);
+	fd = r->prog_fd;
+	r->prog_fd = -1;
+	return fd;
+}
+
+static void pairs_init(struct pairs *p, uint32_t depth)
+{
+	struct rig *r = &p->r;
+
+	rig_init(r);
+	r->set.options.depth = depth;
+	weft_plan_destroy(r->plan);
+	r->plan = weft_plan_create(&r->set, (uint32_t)sysconf(_SC_NPROCESSORS_CONF), r->err);
+	r->info.pairing.frame = (struct weft_location){.ops = frame_ops, .n_ops = 1};
+	for (unsigned i = 0; i < 2; i++) {
+		r->info.pairing.role = WEFT_PAIRING_ENTRY;
+		r->group.pairing_entry = true;
+		r->group.n_clauses = 0;
+		r->probe.cookie = 2 * (i + 1);
+		p->entry_fd[i] = load(r);
+	}
+	r->info.pairing.role = WEFT_PAIRING_RETURN;
+	r->group.pairing_entry = false;
+	rig_clause(r, NULL, "sum", "into||time", "value||elapsed", NULL);
+	rig_action(r, "count", "into||found", NULL);
+	for (unsigned i = 0; i < 2; i++) {
+		r->probe.cookie = 2 * (i + 1) + 1;
+		p->back_fd[i] = load(r);
+	}
+	rig_control(r)->enabled = 1;
+}
+
+static void pairs_finish(struct pairs *p)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		close(p->entry_fd[i]);
+		close(p->back_fd[i]);
+	}
+	rig_finish(&p->r);
+}
+
+static void fire(struct pairs *p, int fd, uint64_t frame)
+{
+	const uint64_t words[RIG_ARGS] = {frame};
+
+	p->r.prog_fd = fd;
+	rig_run(&p->r, words);
+	p->r.prog_fd = -1;
+}
+
+static void enter(struct pairs *p, uint64_t frame)
+{
+	fire(p, p->entry_fd[0], frame);
+}
+
+/* Whether the return found an entry; the sum of elapsed times grows by *elapsed. */
+static bool leave_as(struct pairs *p, unsigned which, uint64_t frame, uint64_t *elapsed)
+{
+	uint64_t found = rig_slot(&p->r, "found", 0), time = rig_slot(&p->r, "time", 0);
+	uint64_t lost = rig_loss(&p->r, WEFT_LOSS_PAIRING_NO_ENTRY);
+	bool was_found;
+
+	fire(p, p->back_fd[which], frame);
+	was_found = rig_slot(&p->r, "found", 0) == found + 1;
+	cr_expect(rig_loss(&p->r, WEFT_LOSS_PAIRING_NO_ENTRY) - lost == !was_found);
+	if (elapsed)
+		*elapsed = rig_slot(&p->r, "time", 0) - time;
+	return was_found;
+}
+
+static bool leave(struct pairs *p, uint64_t frame)
+{
+	return leave_as(p, 0, frame, NULL);
+}
+
+static void pause_ms(unsigned ms)
+{
+	struct timespec t = {.tv_nsec = ms * 1000000L};
+
+	nanosleep(&t, NULL);
+}
+
+#define TOP UINT64_C(0x7fff00001000)
+
+Test(compiler_pairing, one)
+{
+	struct pairs p;
+
+	pairs_init(&p, 16);
+	cr_expect(!leave(&p, TOP), "PAIRING_NO_ENTRY");
+	enter(&p, TOP);
+	cr_expect(leave(&p, TOP));
+	cr_expect(!leave(&p, TOP), "an entry is used up");
+	pairs_finish(&p);
+}
+
+/* Each return finds its own: the outer call took longer. */
+Test(compiler_pairing, recursion)
+{
+	uint64_t inner, outer;
+	struct pairs p;
+
+	pairs_init(&p, 16);
+	enter(&p, TOP);
+	pause_ms(20);
+	enter(&p, TOP - 64);
+	pause_ms(5);
+	cr_expect(leave_as(&p, 0, TOP - 64, &inner));
+	cr_expect(leave_as(&p, 0, TOP, &outer));
+	cr_expect(inner >= 5000000 && outer >= inner + 20000000, "%lu %lu", inner, outer);
+	cr_expect(rig_losses(&p.r) == 0);
+	pairs_finish(&p);
+}
+
+/* longjmp: the frames that were jumped over never return, and are in nobody's way. */
+Test(compiler_pairing, longjmp)
+{
+	uint64_t elapsed;
+	struct pairs p;
+
+	pairs_init(&p, 16);
+	enter(&p, TOP);
+	for (unsigned i = 1; i < 8; i++)
+		enter(&p, TOP - 64 * i);
+	pause_ms(2);
+	cr_expect(leave_as(&p, 0, TOP, &elapsed) && elapsed >= 2000000);
+	cr_expect(!leave(&p, TOP - 64));
+	/* A loop that calls and jumps back does not fill the stack. */
+	for (unsigned i = 0; i < 100; i++)
+		enter(&p, TOP - 64);
+	pause_ms(2);
+	enter(&p, TOP - 64);
+	cr_expect(leave_as(&p, 0, TOP - 64, &elapsed) && elapsed < 2000000, "%lu", elapsed);
+	cr_expect(!leave(&p, TOP - 64));
+	cr_expect(rig_loss(&p.r, WEFT_LOSS_PAIRING_DEPTH) == 0);
+	pairs_finish(&p);
+}
+
+/* A return that was missed leaves an entry behind, which goes when anything above it happens. */
+Test(compiler_pairing, missed_return)
+{
+	struct pairs p;
+
+	pairs_init(&p, 4);
+	for (unsigned i = 0; i < 20; i++) {
+		enter(&p, TOP);
+		enter(&p, TOP - 64); /* returns unseen */
+		cr_expect(leave(&p, TOP));
+	}
+	for (unsigned i = 0; i < 20; i++)
+		enter(&p, TOP - 64 * (20 - i)); /* each call is above the one before */
+	cr_expect(leave(&p, TOP - 64));
+	cr_expect(rig_losses(&p.r) == 0);
+	pairs_finish(&p);
+}
+
+/* A function that ends in a jump to another shares its frame. */
+Test(compiler_pairing, two_functions_one_frame)
+{
+	struct pairs p;
+
+	pairs_init(&p, 16);
+	fire(&p, p.entry_fd[0], TOP);
+	fire(&p, p.entry_fd[1], TOP);
+	cr_expect(leave_as(&p, 1, TOP, NULL));
+	cr_expect(leave_as(&p, 0, TOP, NULL));
+	/* The inner return was missed: the outer one still finds its own, and takes both away. */
+	fire(&p, p.entry_fd[0], TOP);
+	fire(&p, p.entry_fd[1], TOP);
+	cr_expect(leave_as(&p, 0, TOP, NULL));
+	cr_expect(!leave_as(&p, 1, TOP, NULL));
+	pairs_finish(&p);
+}
+
+/* Kernel frames lie below all user frames: they die when user code runs, and not the reverse. */
+Test(compiler_pairing, kernel_and_user)
+{
+	const uint64_t kernel = UINT64_C(0xffffc90000003f00);
+	struct pairs p;
+
+	pairs_init(&p, 16);
+	enter(&p, TOP);
+	fire(&p, p.entry_fd[1], kernel);
+	fire(&p, p.entry_fd[1], kernel - 128);
+	cr_expect(leave_as(&p, 1, kernel - 128, NULL));
+	cr_expect(leave_as(&p, 1, kernel, NULL));
+	fire(&p, p.entry_fd[1], kernel); /* return missed */
+	cr_expect(leave(&p, TOP));
+	cr_expect(!leave_as(&p, 1, kernel, NULL));
+	/* A constant frame, as of a system call. */
+	fire(&p, p.entry_fd[1], 0);
+	fire(&p, p.entry_fd[1], 0);
+	cr_expect(leave_as(&p, 1, 0, NULL));
+	cr_expect(!leave_as(&p, 1, 0, NULL));
+	pairs_finish(&p);
+}
+
+/* PAIRING_DEPTH: entries beyond the depth are counted, and those that fit are right. */
+Test(compiler_pairing, PAIRING_DEPTH)
+{
+	unsigned found = 0;
+	struct pairs p;
+
+	pairs_init(&p, 5);
+	for (unsigned i = 0; i < 9; i++)
+		enter(&p, TOP - 64 * i);
+	cr_expect(rig_loss(&p.r, WEFT_LOSS_PAIRING_DEPTH) == 4);
+	for (unsigned i = 9; i--;)
+		found += leave(&p, TOP - 64 * i);
+	cr_expect(found == 5);
+	cr_expect(rig_loss(&p.r, WEFT_LOSS_PAIRING_NO_ENTRY) == 4);
+	pairs_finish(&p);
+}
+
+/* The deepest that an option allows has to pass the verifier. */
+Test(compiler_pairing, deepest)
+{
+	struct pairs p;
+
+	pairs_init(&p, 256);
+	for (unsigned i = 0; i < 257; i++)
+		enter(&p, TOP - 64 * i);
+	cr_expect(rig_loss(&p.r, WEFT_LOSS_PAIRING_DEPTH) == 1);
+	for (unsigned i = 256; i--;)
+		cr_expect(leave(&p, TOP - 64 * i));
+	pairs_finish(&p);
+}
+
+/* A clause of a return that does not ask for the time runs without an entry. */
+Test(compiler_pairing, clauses_without_elapsed)
+{
+	struct pairs p;
+
+	pairs_init(&p, 16);
+	rig_clause(&p.r, NULL, "count", "into||all", NULL);
+	close(p.back_fd[0]);
+	p.r.probe.cookie = 3;
+	p.back_fd[0] = load(&p.r);
+	cr_expect(!leave(&p, TOP));
+	cr_expect(rig_slot(&p.r, "all", 0) == 1);
+	pairs_finish(&p);
+}
