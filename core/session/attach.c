@@ -93,8 +93,8 @@ static void report_statuses(struct weft_session *s, const struct weft_gang *g, c
 				 "%zu of %zu probes of provider %s were not attached (-v lists them)",
 				 failed, n, g->provider->provider->name);
 	if (unit && done < total)
-		weft_session_log(s, WEFT_LOG_WARNING, "%s: attached on %u of %u %s", text, done,
-				 total, unit);
+		weft_session_log(s, WEFT_LOG_WARNING, "%s%s: attached on %u of %u %s", text,
+				 n > 1 ? " and others" : "", done, total, unit);
 	else if (unit)
 		weft_session_log(s, WEFT_LOG_INFO, "%s%s: attached on %u of %u %s", text,
 				 n > 1 ? " and others" : "", done, total, unit);

@@ -85,6 +85,8 @@ static int type_all(struct weft_session *s, struct weft_error *err)
 		failed = typed_list(s, e->list, e, NULL, &uses_elapsed, err);
 		if (!failed && uses_elapsed && !e->entry)
 			failed = weft_enable_entry(s, (uint32_t)i, err);
+		if (failed)
+			e->grouped = true; /* with none: it is given up */
 		if (failed && !ret)
 			ret = failed;
 	}
@@ -109,6 +111,8 @@ static bool takes_more(struct weft_session *s, const struct weft_gang *g,
 {
 	const struct weft_probe *first = s->enablings[g->members[0]].probe;
 
+	if (g->dropped)
+		return false;
 	if (!g->closed)
 		return true;
 	if (g->class->info.identity.kind == WEFT_IDENTITY_FIELD)
@@ -316,15 +320,16 @@ int weft_session_compile(struct weft_session *s, struct weft_error *err)
 	size_t i;
 
 	ret = type_all(s, err);
-	if (ret)
+	if (ret && s->state != WEFT_SESSION_RUNNING)
 		return ret;
-	ret = gang_all(s, err);
-	if (ret)
-		return ret;
+	failed = gang_all(s, err);
+	if (failed)
+		return failed;
 	for (i = 0; i < s->n_gangs; i++) {
-		if (s->gangs[i]->closed)
+		if (s->gangs[i]->closed || s->gangs[i]->dropped)
 			continue;
 		failed = compile_gang(s, s->gangs[i], err);
+		s->gangs[i]->dropped = failed != 0;
 		if (failed && !ret)
 			ret = failed;
 	}

@@ -262,10 +262,15 @@ static int enable_match(const struct weft_probe *probe, void *arg)
 {
 	struct match *m = arg;
 	struct weft_session *s = m->s;
+	size_t before = weft_error_count(m->err);
 	uint32_t index, list = 0;
 	int ret;
 
 	ret = weft_enable_probe(s, probe, m->with, &index, m->err);
+	if (ret && ret != -ENOMEM && s->state == WEFT_SESSION_RUNNING) {
+		weft_session_give_up(s, ret, before, m->err);
+		return 0;
+	}
 	if (!ret)
 		ret = list_append(s, s->enablings[index].list, m->clause, &list, m->err);
 	if (ret)
@@ -292,7 +297,7 @@ static int match_pattern(struct weft_session *s, struct match *m,
 	bool may_come = false;
 	int ret;
 
-	if (from == 0) {
+	if (s->state == WEFT_SESSION_IDLE) {
 		if (too_broad(pattern))
 			return weft_fail_at(
 				m->err, pos, -EINVAL, "PATTERN_TOO_BROAD",

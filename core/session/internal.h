@@ -74,6 +74,7 @@ struct weft_gang {
 	uint32_t list;
 	bool pairing_entry;
 	bool closed; /* loaded: takes further probes only if its program needs nothing more for them */
+	bool dropped; /* found while running, and cannot be compiled */
 	uint32_t *members; /* indexes of enablings */
 	size_t n_members, cap_members;
 	size_t n_attached; /* members[0..n_attached) have been handed to attach() */
@@ -225,6 +226,11 @@ void weft_target_finish(struct weft_session *s);
 
 /* run.c */
 int weft_session_poll_processes(struct weft_session *s);
+
+/* discover.c */
+void weft_session_discover(struct weft_session *s, struct weft_opened *o);
+/* Says why something that appeared is not traced, and drops the reports from `before` on. */
+void weft_session_give_up(struct weft_session *s, int code, size_t before, struct weft_error *err);
 
 /* snapshot.c */
 uint64_t weft_now(void); /* CLOCK_MONOTONIC, ns */

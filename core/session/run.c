@@ -133,41 +133,6 @@ static int poll_records(struct loop *l, struct weft_error *err)
 	return ret;
 }
 
-static int discover(struct weft_session *s, struct weft_opened *o, struct weft_error *err)
-{
-	size_t before = weft_error_count(err), i;
-	int ret;
-
-	ret = o->provider->discover(o->instance, o->registry, err);
-	if (ret)
-		return weft_opened_failed(o, ret, before, "discover", err);
-	ret = weft_enable_discovered(s, err);
-	if (!ret)
-		ret = weft_session_compile(s, err);
-	if (!ret)
-		ret = weft_maps_create(&s->maps, s->plan, err);
-	for (i = 0; !ret && i < s->n_gangs; i++) {
-		if (s->gangs[i]->n_attached == s->gangs[i]->n_members)
-			continue;
-		ret = weft_session_load_gang(s, s->gangs[i], NULL, err);
-		if (!ret)
-			ret = weft_session_attach_gang(s, s->gangs[i], err);
-	}
-	return ret;
-}
-
-/* A newcomer that cannot be traced must not end the run of the others. */
-static void on_discover(struct weft_session *s, struct weft_opened *o)
-{
-	struct weft_error *err = weft_error_create();
-	int ret = discover(s, o, err);
-
-	if (ret)
-		weft_session_log(s, WEFT_LOG_WARNING, "a probe that appeared is not traced: %s",
-				 err ? weft_error_text(err) : strerror(-ret));
-	weft_error_destroy(err);
-}
-
 static void on_target_end(struct loop *l, size_t i)
 {
 	struct weft_session *s = l->s;
@@ -203,7 +168,7 @@ static int dispatch(struct loop *l, const struct epoll_event *e, struct weft_err
 			ret = weft_fail(err, ret, "RUN", "process events: %s", strerror(-ret));
 		break;
 	case SOURCE_DISCOVER:
-		on_discover(s, &s->providers[index]);
+		weft_session_discover(s, &s->providers[index]);
 		break;
 	case SOURCE_TARGET:
 		on_target_end(l, index);

@@ -173,8 +173,8 @@ int weft_target_release(struct weft_session *s, struct weft_error *err)
 	waitpid(s->command_pid, NULL, 0); /* it exits at once */
 	s->command_pid = 0;
 	s->target.n_pids = (uint32_t)--s->n_target_pids;
-	return weft_fail(err, -code, "TARGET_EXEC", "cannot run %s: %s",
-			 s->set->target.command[0], strerror(code));
+	return weft_fail(err, -code, "TARGET_EXEC", "cannot run %s: %s", s->set->target.command[0],
+			 strerror(code));
 }
 
 /* A command that still runs is left to run: the tracer only looked on. One that never began exits. */
