@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * fx-wrong: a provider that does one thing wrong, which the option `wrong` names. Otherwise it works:
+ *
+ *   fx-wrong::N:call         N is 0 .. 7; fires at every call of calls[N]; they share a program
+ *   fx-wrong::const:call     fires at getppid, by a program of its own (identity CONST)
+ *   fx-wrong::pair:entry     }
+ *   fx-wrong::pair:return    } a pair, of getppid
+ *
+ * The values of `wrong` in slots other than probe_info:
+ *
+ *   silent-open, silent-populate, silent-provide, silent-info, silent-attach, silent-discover
+ *                            the slot fails without a word
+ *   open-null                open() succeeds and gives no instance
+ *   attach-one               the probe 3 of a batch cannot be attached
+ *   attach-all               none of a batch can, said by statuses, and attach() returns 0
+ *   attach-const             attach() fails for the probe `const`
+ *   attach-most              it says that it attached on 7 of 8 CPUs
+ *   load                     a program that no kernel loads: of a type that does not exist
+ *   twice                    two probes with one identity
+ *
+ * and those of infos[] below.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "fx.h"
+#include "support/file.h"
+
+#define CHOICES                                                                                \
+	"none|silent-open|silent-populate|silent-provide|silent-info|silent-attach|open-null|" \
+	"attach-one|attach-all|attach-const|attach-most|load|twice|args-many|args-nowhere|"    \
+	"arg-small|arg-large|arg-name|arg-name-long|arg-name-unending|arg-name-twice|"         \
+	"arg-type|arg-size|arg-space|arg-flags|arg-text|arg-unreadable|ops-many|ops-nowhere|"  \
+	"scope|ctx-kind|ctx-size|load-flags|cookie|identity|field-keys|map-keys|map-fd|"       \
+	"map-size|map-align|role|no-frame|no-entry|entry-other|entry-role|retval|guard|"       \
+	"location|prototype"
+
+static const struct weft_option_spec option_wrong = {
+	.struct_size = sizeof(option_wrong),
+	.type = WEFT_OPTION_ENUM,
+	.where = WEFT_OPTION_PER_SET,
+	.name = "wrong",
+	.default_text = "none",
+	.choices = CHOICES,
+	.help = "What is done wrong.",
+};
+static const struct weft_option_spec *const options[] = {&option_wrong, NULL};
+
+/* Eight different ones: the kernel attaches a program to a tracepoint only once. */
+static const char *const calls[] = {"getppid", "getpid", "gettid",  "getuid",
+				    "geteuid", "getgid", "getegid", "getpgrp"};
+enum { CONST = FX_COUNT(calls), ENTRY, RETURN };
+
+struct weft_instance {
+	struct fx fx;
+	const char *wrong;
+	struct weft_arg args[2];
+};
+
+static bool wrong(const struct weft_instance *in, const char *what)
+{
+	return !strcmp(in->wrong, what);
+}
+
+static int wrong_open(const struct weft_host *host, const struct weft_params *params,
+		      struct weft_instance **out, struct weft_error *err)
+{
+	const char *what = host->param_string(params, "wrong");
+	int ret;
+
+	if (!strcmp(what, "silent-open"))
+		return -ENODEV;
+	if (!strcmp(what, "open-null"))
+		return 0;
+	ret = fx_open(sizeof(**out), host, params, out, err);
+	if (!ret)
+		(*out)->wrong = what;
+	return ret;
+}
+
+static void wrong_close(struct weft_instance *in)
+{
+	free(in);
+}
+
+static int wrong_populate(struct weft_instance *in, struct weft_registry *registry,
+			  struct weft_error *err)
+{
+	char name[2] = "0";
+	int ret = wrong(in, "silent-populate") ? -EIO : 0;
+
+	for (uint64_t i = 0; i < 8 && !ret; i++, name[0]++)
+		ret = fx_add(&in->fx, registry, "", name, "call", i, NULL, err);
+	if (!ret)
+		ret = fx_add(&in->fx, registry, "", "const", "call", CONST, NULL, err);
+	if (!ret)
+		ret = fx_add(&in->fx, registry, "", "pair", "entry", ENTRY, NULL, err);
+	if (!ret)
+		ret = fx_add(&in->fx, registry, "", "pair", "return", RETURN, NULL, err);
+	return ret;
+}
+
+static int wrong_provide(struct weft_instance *in, struct weft_registry *registry,
+			 const struct weft_probe_desc *desc, struct weft_error *err)
+{
+	(void)registry;
+	if (wrong(in, "silent-provide"))
+		return -EBADF;
+	return in->fx.host->fail(err, -ENOENT, "FX_NONE", "fx-wrong provides no '%s'", desc->name);
+}
+
+/* ---- what is wrong with a description ---- */
+
+static const struct weft_loc_op nr[] = {FX_CTX(8, 4)}, one[] = {FX_CONST(1)};
+static const struct weft_loc_op beyond[] = {FX_CTX(12, 8)};
+static char long_name[4096];
+
+static void wrong_args(struct weft_instance *in, struct weft_probe_info *out)
+{
+	struct weft_arg *a = &in->args[0];
+
+	if (wrong(in, "args-many"))
+		out->n_args = 10000;
+	else if (wrong(in, "args-nowhere"))
+		out->args = NULL;
+	else if (wrong(in, "arg-small"))
+		out->arg_size = 8;
+	else if (wrong(in, "arg-large"))
+		out->arg_size = 1u << 20;
+	else if (wrong(in, "arg-name"))
+		a->name = "no identifier";
+	else if (wrong(in, "arg-name-long"))
+		a->name = memset(long_name, 'a', 600);
+	else if (wrong(in, "arg-name-unending"))
+		a->name = memset(long_name, 'a', sizeof(long_name));
+	else if (wrong(in, "arg-name-twice"))
+		in->args[1].name = a->name;
+	else if (wrong(in, "arg-type"))
+		a->type.kind = 77;
+	else if (wrong(in, "arg-size"))
+		a->type.size = 3;
+	else if (wrong(in, "arg-space"))
+		a->type.space = 2;
+	else if (wrong(in, "arg-flags"))
+		a->type.flags = 2;
+	else if (wrong(in, "arg-text"))
+		a->type.text = "two\nlines";
+	else if (wrong(in, "arg-unreadable"))
+		a->unreadable = "\033[2J";
+	else if (wrong(in, "ops-many"))
+		a->where.n_ops = 65;
+	else if (wrong(in, "ops-nowhere"))
+		a->where.ops = NULL;
+	else if (wrong(in, "location"))
+		a->where = (struct weft_location){.ops = beyond, .n_ops = 1};
+}
+
+static void wrong_load(struct weft_instance *in, struct weft_probe_info *out)
+{
+	if (wrong(in, "scope"))
+		out->scope = 3;
+	else if (wrong(in, "ctx-kind"))
+		out->load.ctx_kind = 9;
+	else if (wrong(in, "ctx-size"))
+		out->load.ctx_size = 1u << 24;
+	else if (wrong(in, "load-flags"))
+		out->load.flags |= 0x80;
+	else if (wrong(in, "cookie"))
+		out->load.flags = 0;
+	else if (wrong(in, "load"))
+		out->load.prog_type = 4711;
+	else if (wrong(in, "guard"))
+		out->guard = (struct weft_location){.ops = NULL, .n_ops = 3};
+	else if (wrong(in, "prototype"))
+		out->prototype = memset(long_name, 'p', 600);
+	else if (wrong(in, "retval"))
+		out->retval_type.kind = WEFT_TYPE_POINTER;
+}
+
+static void wrong_identity(struct weft_instance *in, struct weft_probe_info *out)
+{
+	struct weft_identity *id = &out->identity;
+
+	if (wrong(in, "identity")) {
+		id->kind = 4;
+	} else if (wrong(in, "field-keys")) {
+		id->kind = WEFT_IDENTITY_FIELD;
+		id->n_keys = 2;
+	} else if (wrong(in, "twice")) {
+		id->kind = WEFT_IDENTITY_FIELD;
+		id->n_keys = 1;
+		id->key[0] = (struct weft_location){.ops = nr, .n_ops = 1};
+		id->value = 110;
+	} else if (wrong(in, "map-keys") || wrong(in, "map-fd") || wrong(in, "map-size") ||
+		   wrong(in, "map-align")) {
+		id->kind = WEFT_IDENTITY_MAP;
+		id->map_fd = wrong(in, "map-fd") ? -1 : 0;
+		id->n_keys = wrong(in, "map-keys") ? 5 : 2;
+		id->key_size[0] = wrong(in, "map-size") ? 3 : 4;
+		id->key_size[1] = wrong(in, "map-align") ? 8 : 4;
+	}
+}
+
+static void wrong_pairing(struct weft_instance *in, uint64_t which, struct weft_probe_info *out)
+{
+	struct weft_pairing *p = &out->pairing;
+
+	if (wrong(in, "role"))
+		p->role = 3;
+	else if (wrong(in, "no-frame"))
+		p->frame.n_ops = 0;
+	else if (wrong(in, "no-entry"))
+		p->entry.function = NULL;
+	else if (wrong(in, "entry-other"))
+		p->entry.function = "other";
+	else if (wrong(in, "entry-role") && which == ENTRY)
+		p->role = WEFT_PAIRING_NONE;
+}
+
+static int wrong_probe_info(struct weft_instance *in, const struct weft_probe *probe,
+			    const struct weft_params *with, struct weft_probe_info *out,
+			    struct weft_error *err)
+{
+	uint64_t which = in->fx.host->probe_data(probe);
+
+	(void)with;
+	(void)err;
+	if (wrong(in, "silent-info"))
+		return -EIO;
+	for (size_t i = 0; i < 2; i++)
+		in->args[i] = (struct weft_arg){
+			.struct_size = sizeof(struct weft_arg),
+			.name = i ? "second" : "nr",
+			.type = FX_U(4),
+			.where = {.ops = nr, .n_ops = 1},
+		};
+	out->load = fx_tracepoint_class(12);
+	out->args = in->args;
+	out->n_args = 2;
+	out->arg_size = sizeof(in->args[0]);
+	out->identity = (struct weft_identity){
+		.struct_size = sizeof(out->identity),
+		.kind = which == CONST ? WEFT_IDENTITY_CONST : WEFT_IDENTITY_COOKIE,
+	};
+	if (which >= ENTRY) {
+		out->pairing = (struct weft_pairing){
+			.struct_size = sizeof(out->pairing),
+			.role = which == ENTRY ? WEFT_PAIRING_ENTRY : WEFT_PAIRING_RETURN,
+			.frame = {.ops = one, .n_ops = 1},
+			.entry = {.struct_size = sizeof(out->pairing.entry),
+				  .provider = "fx-wrong",
+				  .module = "",
+				  .function = "pair",
+				  .name = "entry"},
+		};
+		wrong_pairing(in, which, out);
+	}
+	wrong_args(in, out);
+	wrong_load(in, out);
+	wrong_identity(in, out);
+	return 0;
+}
+
+/* ---- attaching ---- */
+
+static int make(struct fx *fx, int prog_fd, const struct weft_attach_probe *p)
+{
+	const struct weft_instance *in = (const struct weft_instance *)fx;
+	uint64_t which = fx->host->probe_data(p->probe);
+	char name[32] = "sys_enter_";
+
+	if (wrong(in, "attach-one") && which == 3)
+		return -ENXIO;
+	if (wrong(in, "attach-const") && which == CONST)
+		return -EBUSY;
+	if (which == RETURN)
+		strcpy(name, "sys_exit_");
+	strcat(name, which < FX_COUNT(calls) ? calls[which] : "getppid");
+	return fx_tracepoint("syscalls", name, prog_fd, p->cookie);
+}
+
+static int wrong_attach(struct weft_instance *in, const struct weft_attach_request *request,
+			struct weft_attachment **out, struct weft_error *err)
+{
+	int ret;
+
+	if (wrong(in, "silent-attach"))
+		return -EPERM;
+	if (wrong(in, "attach-all")) {
+		for (uint32_t i = 0; i < request->n_probes; i++)
+			request->status[i] = -ENXIO;
+		*out = fx_attachment(0);
+		return *out ? 0 : -ENOMEM;
+	}
+	ret = fx_attach_each(&in->fx, request, make, out, err);
+	if (!ret && wrong(in, "attach-most")) {
+		*request->done = 7;
+		*request->total = 8;
+		*request->unit = "CPUs";
+	}
+	return ret;
+}
+
+static void wrong_detach(struct weft_instance *in, struct weft_attachment *at)
+{
+	(void)in;
+	fx_attachment_free(at);
+}
+
+WEFT_EXPORT const struct weft_provider weft_provider_plugin = {
+	.struct_size = sizeof(struct weft_provider),
+	.abi_version = WEFT_ABI_CURRENT,
+	.name = "fx-wrong",
+	.summary = "a fixture: does one thing wrong",
+	.options = options,
+	.open = wrong_open,
+	.close = wrong_close,
+	.populate = wrong_populate,
+	.provide = wrong_provide,
+	.probe_info = wrong_probe_info,
+	.attach = wrong_attach,
+	.detach = wrong_detach,
+};
