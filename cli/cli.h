@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "core/session/session.h"
 #include "plugins/loader.h"
@@ -59,6 +60,9 @@ int cli_common_option(struct cli *cli, const struct cli_command *command, int op
 void cli_usage(const struct cli_command *command);
 int cli_bad_usage(const struct cli_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Prints text that may hold what strangers chose (paths, names): controls become \xNN. */
+void cli_put(FILE *to, const char *text);
 
 /* Prints every report of cli->err to stderr, with the line at fault, and returns status. */
 int cli_report(struct cli *cli, int status);

@@ -38,12 +38,14 @@ static int providers_main(struct cli *cli, int argc, char **argv)
 		if (e->abi_version)
 			snprintf(abi, sizeof(abi), "%u.%u", WEFT_ABI_MAJOR(e->abi_version),
 				 WEFT_ABI_MINOR(e->abi_version));
-		printf("%-16s ABI %-6s %-9s %s\n", e->name ? e->name : "?", abi,
-		       e->state == WEFT_LOADER_USABLE ? "usable" : "rejected", e->path);
-		if (e->state == WEFT_LOADER_USABLE)
-			printf("%16s %s\n", "", e->provider->summary);
-		else
-			printf("%16s %s [%s]\n", "", e->text, e->tag);
+		printf("%-16s ABI %-6s %-9s ", e->name ? e->name : "?", abi,
+		       e->state == WEFT_LOADER_USABLE ? "usable" : "rejected");
+		cli_put(stdout, e->path);
+		printf("\n%16s ", "");
+		cli_put(stdout, e->provider ? e->provider->summary : e->text);
+		if (e->tag)
+			printf(" [%s]", e->tag);
+		putchar('\n');
 	}
 	return CLI_OK;
 }

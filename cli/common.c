@@ -97,8 +97,11 @@ int cli_load_plugins(struct cli *cli, bool warn)
 			if (cli->n_providers < sizeof(cli->providers) / sizeof(cli->providers[0]))
 				cli->providers[cli->n_providers++] = e->provider;
 		} else if (warn) {
-			fprintf(stderr, "trace-cli: warning: plugin %s is not used: %s [%s]\n",
-				e->path, e->text, e->tag);
+			fputs("trace-cli: warning: plugin ", stderr);
+			cli_put(stderr, e->path);
+			fputs(" is not used: ", stderr);
+			cli_put(stderr, e->text);
+			fprintf(stderr, " [%s]\n", e->tag);
 		}
 	}
 	return 0;
@@ -110,8 +113,10 @@ static void print_log(void *arg, enum weft_log_level level, const char *source, 
 
 	if (level < WEFT_LOG_WARNING && !(cli->verbose && level == WEFT_LOG_INFO))
 		return;
-	fprintf(stderr, "trace-cli: %s%s%s%s\n", level == WEFT_LOG_WARNING ? "warning: " : "",
-		strcmp(source, "weft") ? source : "", strcmp(source, "weft") ? ": " : "", text);
+	fprintf(stderr, "trace-cli: %s%s%s", level == WEFT_LOG_WARNING ? "warning: " : "",
+		strcmp(source, "weft") ? source : "", strcmp(source, "weft") ? ": " : "");
+	cli_put(stderr, text);
+	fputc('\n', stderr);
 }
 
 int cli_session(struct cli *cli, bool destructive, bool explain, struct weft_session **out)
