@@ -101,6 +101,10 @@ void weft_lower_claim(struct weft_lower *lw);
 struct weft_place weft_place_at(struct weft_place p, int32_t off);
 struct weft_ir_arg weft_lower_address(struct weft_lower *lw, struct weft_place p);
 void weft_lower_zero(struct weft_lower *lw, struct weft_place p, uint32_t size);
+/* Zeroes what lies between and behind fields: bytes of a key must not differ by accident, and those
+ * of a record are not to show what lay there before. */
+void weft_lower_gaps(struct weft_lower *lw, const struct weft_field_layout *fields, size_t n,
+		     uint32_t total, struct weft_place p);
 void weft_lower_bytes(struct weft_lower *lw, struct weft_place p, const void *bytes, uint32_t size,
 		      uint32_t total); /* constant bytes, then zeros up to total */
 void weft_lower_copy(struct weft_lower *lw, struct weft_place to, struct weft_place from,

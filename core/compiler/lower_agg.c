@@ -32,22 +32,6 @@ static void lower_key(struct weft_lower *lw, const struct weft_field_layout *f,
 	}
 }
 
-/* Bytes between fields are part of the key, and must not differ by accident. */
-static void zero_gaps(struct weft_lower *lw, const struct weft_aggregation *agg,
-		      struct weft_place key)
-{
-	uint32_t at = 0;
-
-	for (size_t i = 0; i <= agg->n_keys; i++) {
-		uint32_t next = i < agg->n_keys ? agg->keys[i].offset : agg->key_size;
-
-		if (next > at)
-			weft_lower_zero(lw, weft_place_at(key, (int32_t)at), next - at);
-		if (i < agg->n_keys)
-			at = agg->keys[i].offset + agg->keys[i].size;
-	}
-}
-
 weft_vreg weft_lower_bucket(struct weft_lower *lw, weft_vreg value, bool is_unsigned)
 {
 	weft_vreg sign = WEFT_NO_VREG, v = value, bits = WEFT_NO_VREG;
@@ -75,6 +59,17 @@ weft_vreg weft_lower_bucket(struct weft_lower *lw, weft_vreg value, bool is_unsi
 
 /* ---- rows and slots ---- */
 
+/* The verifier calls the map's own function in the helper's place, and before Linux 6.4 that returns an int: what the upper
+ * half of the register holds then is anything, so that no error would be equal to its number. */
+weft_vreg weft_lower_update(struct weft_lower *lw, uint32_t map, struct weft_ir_arg key,
+			    struct weft_ir_arg value, uint64_t flags)
+{
+	weft_vreg ret = WEFT_CALL(&lw->ir, BPF_FUNC_map_update_elem, WEFT_A_MAP(map), key, value,
+				  WEFT_A_IMM(flags));
+
+	return weft_ir_extend(&lw->ir, ret, 4, true);
+}
+
 weft_vreg weft_lower_row(struct weft_lower *lw, uint32_t map, struct weft_place key,
 			 weft_vreg *error, uint32_t failed)
 {
@@ -88,8 +83,7 @@ weft_vreg weft_lower_row(struct weft_lower *lw, uint32_t map, struct weft_place 
 	weft_ir_branch_imm(&lw->ir, BPF_JNE, row, 0, found);
 	zeros = weft_ir_map_value(&lw->ir, WEFT_PLAN_STATE, lw->plan->zeros_offset);
 	weft_ir_assign(&lw->ir, *error,
-		       WEFT_CALL(&lw->ir, BPF_FUNC_map_update_elem, WEFT_A_MAP(map), address,
-				 WEFT_A(zeros), WEFT_A_IMM(BPF_NOEXIST)));
+		       weft_lower_update(lw, map, address, WEFT_A(zeros), BPF_NOEXIST));
 	weft_ir_branch_imm(&lw->ir, BPF_JEQ, *error, 0, again);
 	weft_ir_branch_imm(&lw->ir, BPF_JNE, *error, -EEXIST, failed);
 	weft_ir_place(&lw->ir, again);
@@ -196,7 +190,7 @@ static struct weft_place lower_keys(struct weft_lower *lw, const struct weft_typ
 	for (size_t i = 0; i < a->n_keys; i++)
 		lower_key(lw, &agg->keys[i], a->keys[i].node,
 			  weft_place_at(key, (int32_t)agg->keys[i].offset));
-	zero_gaps(lw, agg, key);
+	weft_lower_gaps(lw, agg->keys, agg->n_keys, agg->key_size, key);
 	if (agg->bucket_offset >= 0)
 		weft_lower_store(lw, weft_place_at(key, agg->bucket_offset), 4,
 				 weft_lower_bucket(lw, value, !agg->value_type.is_signed));

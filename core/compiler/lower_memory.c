@@ -127,6 +127,21 @@ void weft_lower_zero(struct weft_lower *lw, struct weft_place p, uint32_t size)
 	}
 }
 
+void weft_lower_gaps(struct weft_lower *lw, const struct weft_field_layout *fields, size_t n,
+		     uint32_t total, struct weft_place p)
+{
+	uint32_t at = 0;
+
+	for (size_t i = 0; i <= n; i++) {
+		uint32_t next = i < n ? fields[i].offset : total;
+
+		if (next > at)
+			weft_lower_zero(lw, weft_place_at(p, (int32_t)at), next - at);
+		if (i < n)
+			at = fields[i].offset + fields[i].size;
+	}
+}
+
 void weft_lower_bytes(struct weft_lower *lw, struct weft_place p, const void *bytes, uint32_t size,
 		      uint32_t total)
 {

@@ -91,6 +91,7 @@ void weft_lower_record(struct weft_lower *lw, const struct weft_typed_action *a)
 	struct weft_schema schema;
 	struct evaluated *fields;
 	uint32_t index, done;
+	struct weft_place body;
 	weft_vreg record;
 	int ret;
 
@@ -113,13 +114,12 @@ void weft_lower_record(struct weft_lower *lw, const struct weft_typed_action *a)
 	record = reserve(lw, (uint32_t)sizeof(struct weft_record_header) + schema.size);
 	weft_ir_branch_imm(&lw->ir, BPF_JEQ, record, 0,
 			   weft_lower_loss(lw, WEFT_LOSS_RECORD_BUFFER_FULL, done));
+	body = (struct weft_place){record, (int32_t)sizeof(struct weft_record_header)};
 	fill_header(lw, record, index);
-	for (size_t i = 0; i < schema.n_fields; i++) {
-		struct weft_place to = {record, (int32_t)sizeof(struct weft_record_header) +
-							(int32_t)schema.fields[i].offset};
-
-		fill(lw, &schema.fields[i], &fields[i], to);
-	}
+	for (size_t i = 0; i < schema.n_fields; i++)
+		fill(lw, &schema.fields[i], &fields[i],
+		     weft_place_at(body, (int32_t)schema.fields[i].offset));
+	weft_lower_gaps(lw, schema.fields, schema.n_fields, schema.size, body);
 	submit(lw, record);
 	weft_ir_place(&lw->ir, done);
 }

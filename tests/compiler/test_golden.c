@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The code of four small clauses, whole. Not that it might not be otherwise: a change here is to be
+ * looked at, and to be made for a reason. WEFT_GOLDEN_PRINT=1 prints what the compiler makes.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/compiler/names.h"
+#include "core/kernel/insn.h"
+#include "rig.h"
+
+static char *disassemble(const struct weft_program *p)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+
+	cr_assert(f);
+	for (uint32_t i = 0; i < p->n_insns; i++) {
+		fprintf(f, "%u: ", i);
+		weft_disassemble(f, &p->insns[i], i);
+		fputc('\n', f);
+		if (INSN_IS_LD_IMM64(&p->insns[i]))
+			i++;
+	}
+	fclose(f);
+	return text;
+}
+
+static void expect_code(struct rig *r, const char *golden)
+{
+	char *text;
+
+	r->plan->n_cpus = 1;
+	cr_assert(!rig_compile(r), "%s", weft_error_text(r->err));
+	text = disassemble(&r->program);
+	if (getenv("WEFT_GOLDEN_PRINT"))
+		fprintf(stderr, "%s\n", text);
+	cr_expect_str_eq(text, golden);
+	free(text);
+	rig_finish(r);
+}
+
+Test(compiler_golden, count_without_keys)
+{
+	struct rig r;
+
+	rig_init(&r);
+	rig_clause(&r, NULL, "count", "into||c", NULL);
+	expect_code(&r, "0: r0 = map[0][0]+16\n"
+			"2: r0 = *(u64 *)(r0 +0)\n"
+			"3: if r0 == 0 goto 8\n"
+			"4: r0 = map[0][0]+1088\n"
+			"6: r1 = 1\n"
+			"7: lock *(u64 *)(r0 +0) += r1\n"
+			"8: r0 = 0\n"
+			"9: exit\n");
+}
+
+Test(compiler_golden, predicate)
+{
+	struct rig r;
+
+	rig_init(&r);
+	rig_arg(&r, 1, 4, true);
+	rig_clause(&r, "arg0 > 10 && arg1 != 0 || pid == 1", "sum", "into||s", "value||arg0", NULL);
+	expect_code(&r, "0: r6 = r1\n"
+			"1: r0 = map[0][0]+16\n"
+			"3: r0 = *(u64 *)(r0 +0)\n"
+			"4: if r0 == 0 goto 18\n"
+			"5: r0 = *(u64 *)(r6 +0)\n"
+			"6: if r0 s<= 10 goto 11\n"
+			"7: r0 = *(u32 *)(r6 +8)\n"
+			"8: r0 <<= 32\n"
+			"9: r0 s>>= 32\n"
+			"10: if r0 != 0 goto 14\n"
+			"11: call get_current_pid_tgid\n"
+			"12: r0 >>= 32\n"
+			"13: if r0 != 1 goto 18\n"
+			"14: r0 = *(u64 *)(r6 +0)\n"
+			"15: r1 = map[0][0]+1088\n"
+			"17: lock *(u64 *)(r1 +0) += r0\n"
+			"18: r0 = 0\n"
+			"19: exit\n");
+}
+
+Test(compiler_golden, count_by_pid)
+{
+	struct rig r;
+
+	rig_init(&r);
+	r.plan->target_check = true;
+	r.info.scope = WEFT_SCOPE_COARSE;
+	rig_clause(&r, NULL, "count", "into||c", "by|pid|pid", NULL);
+	expect_code(&r, "0: r0 = map[0][0]+16\n"
+			"2: r0 = *(u64 *)(r0 +0)\n"
+			"3: if r0 == 0 goto 64\n"
+			"4: call get_current_pid_tgid\n"
+			"5: r6 = r0\n"
+			"6: r0 = r6\n"
+			"7: r0 >>= 32\n"
+			"8: *(u32 *)(r10 -8) = r0\n"
+			"9: r1 = map[5]\n"
+			"11: r2 = r10\n"
+			"12: r2 += -8\n"
+			"13: call map_lookup_elem\n"
+			"14: if r0 == 0 goto 64\n"
+			"15: r6 >>= 32\n"
+			"16: *(u32 *)(r10 -8) = r6\n"
+			"17: *(u32 *)(r10 -4) = 0\n"
+			"18: r1 = map[8]\n"
+			"20: r2 = r10\n"
+			"21: r2 += -8\n"
+			"22: call map_lookup_elem\n"
+			"23: r6 = r0\n"
+			"24: if r6 != 0 goto 44\n"
+			"25: r3 = map[0][0]+64\n"
+			"27: r1 = map[8]\n"
+			"29: r2 = r10\n"
+			"30: r2 += -8\n"
+			"31: r4 = 1\n"
+			"32: call map_update_elem\n"
+			"33: r7 = r0\n"
+			"34: if r7 == 0 goto 36\n"
+			"35: if r7 != -17 goto 47\n"
+			"36: r1 = map[8]\n"
+			"38: r2 = r10\n"
+			"39: r2 += -8\n"
+			"40: call map_lookup_elem\n"
+			"41: r6 = r0\n"
+			"42: r7 = -16\n"
+			"43: if r6 == 0 goto 47\n"
+			"44: r0 = 1\n"
+			"45: lock *(u64 *)(r6 +0) += r0\n"
+			"46: goto 64\n"
+			"47: if r7 == -7 goto 50\n"
+			"48: if r7 == -12 goto 55\n"
+			"49: goto 60\n"
+			"50: r0 = map[0][0]+1088\n"
+			"52: r1 = 1\n"
+			"53: lock *(u64 *)(r0 +0) += r1\n"
+			"54: goto 64\n"
+			"55: r0 = map[0][0]+1096\n"
+			"57: r1 = 1\n"
+			"58: lock *(u64 *)(r0 +0) += r1\n"
+			"59: goto 64\n"
+			"60: r0 = map[0][0]+1104\n"
+			"62: r1 = 1\n"
+			"63: lock *(u64 *)(r0 +0) += r1\n"
+			"64: r0 = 0\n"
+			"65: exit\n");
+}
+
+Test(compiler_golden, emit)
+{
+	struct rig r;
+
+	rig_init(&r);
+	rig_clause(&r, "arg1", "emit", "|tid|tid", "|quotient|arg0 / arg1", NULL);
+	expect_code(&r, "0: r6 = r1\n"
+			"1: r0 = map[0][0]+16\n"
+			"3: r0 = *(u64 *)(r0 +0)\n"
+			"4: if r0 == 0 goto 55\n"
+			"5: r0 = *(u64 *)(r6 +8)\n"
+			"6: if r0 == 0 goto 55\n"
+			"7: call get_current_pid_tgid\n"
+			"8: w7 = w0\n"
+			"9: r0 = *(u64 *)(r6 +0)\n"
+			"10: r1 = *(u64 *)(r6 +8)\n"
+			"11: if r1 == 0 goto 46\n"
+			"12: r2 = r0\n"
+			"13: r2 s>>= 63\n"
+			"14: r3 = r1\n"
+			"15: r3 s>>= 63\n"
+			"16: r0 ^= r2\n"
+			"17: r0 -= r2\n"
+			"18: r1 ^= r3\n"
+			"19: r1 -= r3\n"
+			"20: r0 /= r1\n"
+			"21: r2 ^= r3\n"
+			"22: r0 ^= r2\n"
+			"23: r6 = r0\n"
+			"24: r6 -= r2\n"
+			"25: call get_smp_processor_id\n"
+			"26: r8 = r0\n"
+			"27: r1 = map[1]\n"
+			"29: r2 = 40\n"
+			"30: r3 = 0\n"
+			"31: call ringbuf_reserve\n"
+			"32: r9 = r0\n"
+			"33: if r9 == 0 goto 51\n"
+			"34: call ktime_get_ns\n"
+			"35: *(u64 *)(r9 +0) = r0\n"
+			"36: *(u32 *)(r9 +8) = 0\n"
+			"37: *(u32 *)(r9 +12) = r8\n"
+			"38: *(u64 *)(r9 +16) = 2\n"
+			"39: *(u32 *)(r9 +24) = r7\n"
+			"40: *(u64 *)(r9 +32) = r6\n"
+			"41: *(u32 *)(r9 +28) = 0\n"
+			"42: r1 = r9\n"
+			"43: r2 = 0\n"
+			"44: call ringbuf_submit\n"
+			"45: goto 55\n"
+			"46: r0 = map[0][0]+1088\n"
+			"48: r1 = 1\n"
+			"49: lock *(u64 *)(r0 +0) += r1\n"
+			"50: goto 55\n"
+			"51: r0 = map[0][0]+1096\n"
+			"53: r1 = 1\n"
+			"54: lock *(u64 *)(r0 +0) += r1\n"
+			"55: r0 = 0\n"
+			"56: exit\n");
+}
