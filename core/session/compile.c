@@ -296,6 +296,24 @@ static int compile_list(struct weft_session *s, const struct weft_clause *clause
 	return compile_group(s, &group, out, err);
 }
 
+/* A clause that met no probe (yet) is checked as far as it can be without one. */
+int weft_session_check_unmatched(struct weft_session *s, struct weft_error *err)
+{
+	int ret = 0, failed;
+	size_t i, k;
+
+	for (i = 0; i < s->set->n_clauses; i++) {
+		for (k = 0; k < s->n_typed && s->typed[k]->clause != i; k++)
+			;
+		if (k < s->n_typed)
+			continue;
+		failed = weft_lang_check_syntax(s->set, &s->set->clauses[i], err);
+		if (failed && !ret)
+			ret = failed;
+	}
+	return ret;
+}
+
 int weft_session_compile_lists(struct weft_session *s, struct weft_error *err)
 {
 	int ret = 0, failed;

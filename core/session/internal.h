@@ -206,6 +206,7 @@ const char *weft_enabling_text(struct weft_session *s, uint64_t cookie, int fiel
 void weft_enable_finish(struct weft_session *s);
 
 /* compile.c: enablings to programs */
+int weft_session_check_unmatched(struct weft_session *s, struct weft_error *err);
 int weft_session_compile_lists(struct weft_session *s, struct weft_error *err);
 int weft_session_task_offsets(struct weft_session *s, struct weft_error *err);
 int weft_session_compile(struct weft_session *s, struct weft_error *err);

@@ -201,6 +201,9 @@ int weft_session_prepare(struct weft_session *s, struct weft_set *set, struct we
 	failed = weft_session_compile(s, err);
 	if (!ret)
 		ret = failed;
+	failed = weft_session_check_unmatched(s, err);
+	if (!ret)
+		ret = failed;
 	failed = weft_session_compile_lists(s, err);
 	if (!ret)
 		ret = failed;
