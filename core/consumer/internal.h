@@ -150,6 +150,12 @@ int weft_table_emit(struct weft_consumer *c, const struct weft_aggregation *agg,
 /* sort.c: the rows of a table: by value, greatest first, then by keys. */
 void weft_table_sort(struct weft_table *t, struct weft_row *rows);
 int weft_frame_compare(const struct weft_frame *a, const struct weft_frame *b);
+/* Whether a frame's place is its offset (from a symbol, or within a file) rather than its address,
+ * which differs from process to process. */
+static inline bool weft_frame_has_offset(const struct weft_frame *f)
+{
+	return f->symbol || (f->user && f->module);
+}
 
 /* controls.c */
 int weft_controls_look(struct weft_consumer *c);

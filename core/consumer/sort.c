@@ -31,8 +31,10 @@ int weft_frame_compare(const struct weft_frame *a, const struct weft_frame *b)
 	if (!d)
 		d = compare_text(a->module, b->module);
 	if (!d)
-		d = a->symbol ? compare_u64(a->offset, b->offset)
-			      : compare_u64(a->address, b->address);
+		d = (int)weft_frame_has_offset(b) - (int)weft_frame_has_offset(a);
+	if (!d)
+		d = weft_frame_has_offset(a) ? compare_u64(a->offset, b->offset)
+					     : compare_u64(a->address, b->address);
 	return d;
 }
 

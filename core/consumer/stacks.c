@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Stacks as keys. A row holds the id of its stack; the frames are in STACKS. Ids differ where frames
- * do, and where processes do: the same function called in two processes has two addresses and two
- * ids, and must still be one row. So frames are symbolised first, and stacks whose frames look alike
- * (the same symbol, offset and module, or the same address where nothing is known) become one class.
+ * Stacks as keys. A row holds the id of its stack; the frames are in STACKS. Ids differ where
+ * frames do, and where processes do: the same function called in two processes has two addresses
+ * and two ids, and must still be one row. So frames are symbolised first, and stacks whose frames
+ * look alike (the same symbol, or no symbol in the same file, at the same offset; the same address
+ * where nothing is known) become one class.
  *
  * Only stacks that the table at hand has are symbolised. STACKS is read after the rows: whatever a
  * row refers to was stored before the row was.
@@ -73,7 +74,8 @@ static uint64_t hash_frames(const struct weft_stack_classes *s, const struct wef
 	for (i = 0; i < n; i++) {
 		h = hash_text(h, key, f[i].symbol);
 		h = hash_text(h, key, f[i].module);
-		h = weft_hash_step(key, h, f[i].symbol ? f[i].offset : f[i].address);
+		h = weft_hash_step(key, h,
+				   weft_frame_has_offset(&f[i]) ? f[i].offset : f[i].address);
 	}
 	return h;
 }

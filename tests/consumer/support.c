@@ -36,9 +36,9 @@ void weft_symbols_user(struct weft_symbols *s, int32_t tgid, uint64_t time_ns, u
 	*out = (struct weft_frame){.address = address, .user = true};
 	if (r >= 0x8000)
 		return;
-	out->symbol = name('u', r / 256);
-	out->offset = r % 256;
 	out->module = "/bin/app";
+	out->symbol = r < 0x7000 ? name('u', r / 256) : NULL;
+	out->offset = out->symbol ? r % 256 : r;
 }
 
 /* ---- the sink ---- */
@@ -61,6 +61,8 @@ static void put_value(FILE *f, const struct weft_value *v)
 
 			if (k->symbol)
 				fprintf(f, "%s%s+%" PRIu64, i ? " " : "", k->symbol, k->offset);
+			else if (k->module)
+				fprintf(f, "%s%s+%" PRIu64, i ? " " : "", k->module, k->offset);
 			else
 				fprintf(f, "%s0x%" PRIx64, i ? " " : "", k->address);
 		}

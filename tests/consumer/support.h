@@ -2,7 +2,8 @@
 /*
  * A sink that remembers, as text, what it was given; and symbols that the tests can foresee:
  * address A of the kernel is k<A / 256> in vmlinux, address A of process P is u<R / 256> in
- * /bin/app, where R = A - 0x10000 * P; from R = 0x8000 on nothing is known.
+ * /bin/app, where R = A - 0x10000 * P; from R = 0x7000 on without a symbol, from 0x8000 on nothing
+ * is known.
  */
 #ifndef WEFT_TEST_CONSUMER_SUPPORT_H
 #define WEFT_TEST_CONSUMER_SUPPORT_H

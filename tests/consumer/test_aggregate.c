@@ -489,13 +489,19 @@ Test(merge, stacks_that_look_alike_are_one_row)
 		stack(&f, 105, 5, 1, 0x50000 + 0x9000, 0);
 		stack(&f, 106, 6, 1, 0x60000 + 0x9000, 0);
 		stack(&f, 107, 5, 1, 0x50000 + 0x105, 0);
+		/* No symbol, but one place in one file. */
+		stack(&f, 108, 5, 1, 0x50000 + 0x7123, 0);
+		stack(&f, 109, 6, 1, 0x60000 + 0x7123, 0);
 		for (id = 101; id <= 107; id++)
 			row(&f, &id, 10 + id, 0);
+		for (; id <= 109; id++)
+			row(&f, &id, 200, 0);
 		id = 0;
 		row(&f, &id, 9, 0); /* the empty stack */
 		id = 999;
 		row(&f, &id, 8, 0); /* one that was not kept looks the same */
 		cr_expect_str_eq(fixture_show(&f, ways[w]), "table a\n"
+							    "  u=[/bin/app+28963] : 400\n"
 							    "  u=[u1+5 u2+7] : 336\n"
 							    "  u=[u1+5] : 117\n"
 							    "  u=[0x69000] : 116\n"
