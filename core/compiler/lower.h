@@ -162,6 +162,9 @@ void weft_lower_aggregation(struct weft_lower *lw, const struct weft_typed_actio
 void weft_lower_record(struct weft_lower *lw, const struct weft_typed_action *a);
 void weft_lower_control(struct weft_lower *lw, const struct weft_typed_action *a);
 weft_vreg weft_lower_bucket(struct weft_lower *lw, weft_vreg value, bool is_unsigned);
+/* Updates an element; 0 or a negative errno. */
+weft_vreg weft_lower_update(struct weft_lower *lw, uint32_t map, struct weft_ir_arg key,
+			    struct weft_ir_arg value, uint64_t flags);
 /* Looks a key up in a map, inserting zeros where it is absent; goes to `full` with the negative
  * errno in *error where that fails. */
 weft_vreg weft_lower_row(struct weft_lower *lw, uint32_t map, struct weft_place key,

@@ -59,8 +59,9 @@ weft_vreg weft_lower_bucket(struct weft_lower *lw, weft_vreg value, bool is_unsi
 
 /* ---- rows and slots ---- */
 
-/* The verifier calls the map's own function in the helper's place, and before Linux 6.4 that returns an int: what the upper
- * half of the register holds then is anything, so that no error would be equal to its number. */
+/* The verifier calls the map's own function in the helper's place, and before Linux 6.4 that
+ * returns an int: what the upper half of the register holds then is anything, so that no error
+ * would be equal to its number. */
 weft_vreg weft_lower_update(struct weft_lower *lw, uint32_t map, struct weft_ir_arg key,
 			    struct weft_ir_arg value, uint64_t flags)
 {

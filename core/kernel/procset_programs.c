@@ -34,7 +34,8 @@ static size_t finish(struct code *c)
 	for (i = 0; i < c->n; i++) {
 		struct bpf_insn *insn = &c->out[i];
 
-		if (BPF_CLASS(insn->code) == BPF_JMP && BPF_OP(insn->code) != BPF_CALL && !insn->off)
+		if ((BPF_CLASS(insn->code) == BPF_JMP || BPF_CLASS(insn->code) == BPF_JMP32) &&
+		    BPF_OP(insn->code) != BPF_CALL && !insn->off)
 			insn->off = (int16_t)(c->n - i - 1);
 	}
 	EMIT(c, INSN_MOV64_IMM(BPF_REG_0, 0), INSN_EXIT());
@@ -104,7 +105,9 @@ size_t weft_procset_fork(const struct weft_procset_env *env, struct bpf_insn *ou
 	emit_map_call(&c, env->targets_fd, CHILD, BPF_FUNC_map_update_elem);
 	EMIT(&c, INSN_JMP_IMM(BPF_JEQ, BPF_REG_0, 0, 0), INSN_MOV64_REG(BPF_REG_6, BPF_REG_0));
 	emit_state_add(&c, env->state_fd, (uint32_t)live, -1);
-	EMIT(&c, INSN_JMP_IMM(BPF_JEQ, BPF_REG_6, -EEXIST, 0));
+	/* 32 bits: before Linux 6.4 the function that the verifier puts in the helper's place
+	 * returns an int. */
+	EMIT(&c, INSN_JMP32_IMM(BPF_JEQ, BPF_REG_6, -EEXIST, 0));
 	emit_state_add(&c, env->state_fd, env->loss_offset, 1);
 	return finish(&c);
 }
