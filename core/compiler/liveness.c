@@ -91,11 +91,6 @@ static void set_bit(uint64_t *set, size_t i)
 	set[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
-static bool has_bit(const uint64_t *set, size_t i)
-{
-	return set[i / 64] >> (i % 64) & 1;
-}
-
 static void note_use(struct flow *f, size_t b, weft_vreg v)
 {
 	set_bit(&f->use[b * f->words], f->dense[v] - 1);
@@ -195,20 +190,24 @@ static void local_lives(struct flow *f)
 	}
 }
 
+/* Everything in a set lives at the position. Sets are sparse: few values live anywhere at a time. */
+static void extend_all(struct flow *f, const uint64_t *set, uint32_t position)
+{
+	for (size_t w = 0; w < f->words; w++)
+		for (uint64_t bits = set[w]; bits; bits &= bits - 1)
+			extend(&f->intervals[f->wide[64 * w + (size_t)__builtin_ctzll(bits)]],
+			       position);
+}
+
 static void wide_lives(struct flow *f)
 {
 	for (size_t b = 0; b < f->n_blocks; b++) {
-		for (size_t g = 0; g < f->n_wide; g++) {
-			struct weft_interval *i = &f->intervals[f->wide[g]];
+		extend_all(f, &f->in[b * f->words], 2 * f->blocks[b].first);
+		for (size_t k = 0; k < 2; k++) {
+			uint32_t s = f->blocks[b].successor[k];
 
-			if (has_bit(&f->in[b * f->words], g))
-				extend(i, 2 * f->blocks[b].first);
-			for (size_t k = 0; k < 2; k++) {
-				uint32_t s = f->blocks[b].successor[k];
-
-				if (s != NOWHERE && has_bit(&f->in[s * f->words], g))
-					extend(i, 2 * f->blocks[b].last + 1);
-			}
+			if (s != NOWHERE)
+				extend_all(f, &f->in[s * f->words], 2 * f->blocks[b].last + 1);
 		}
 	}
 }
