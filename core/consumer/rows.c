@@ -25,7 +25,7 @@ static uint32_t *slot_of(const struct weft_rows *r, const void *key)
 {
 	size_t i = weft_hash_bytes(r->hash, key, r->key_size) & (r->index_size - 1);
 
-	while (r->index[i] && memcmp(weft_rows_key(r, r->index[i] - 1), key, r->key_size))
+	while (r->index[i] && memcmp(weft_rows_key(r, r->index[i] - 1), key, r->key_size) != 0)
 		i = (i + 1) & (r->index_size - 1);
 	return &r->index[i];
 }
@@ -74,7 +74,7 @@ uint64_t *weft_rows_put(struct weft_rows *r, const void *key, bool *is_new)
 	return item;
 }
 
-const uint64_t *weft_rows_find(const struct weft_rows *r, const void *key)
+uint64_t *weft_rows_find(const struct weft_rows *r, const void *key)
 {
 	uint32_t *slot = r->n ? slot_of(r, key) : NULL;
 

@@ -26,7 +26,7 @@ void weft_rows_finish(struct weft_rows *r); /* leaves it as init() does */
 /* The words of a key, added as zeros where it is new. NULL: out of memory. Valid until the next. */
 uint64_t *weft_rows_put(struct weft_rows *r, const void *key, bool *is_new);
 /* NULL: not there. */
-const uint64_t *weft_rows_find(const struct weft_rows *r, const void *key);
+uint64_t *weft_rows_find(const struct weft_rows *r, const void *key);
 
 static inline size_t weft_rows_stride(const struct weft_rows *r)
 {

@@ -162,8 +162,7 @@ static int meet_stack(const void *key, const void *value, void *arg)
 
 	memcpy(&want.id, key, sizeof(want.id));
 	for (want.space = 0; want.space <= WEFT_SPACE_USER && !ret; want.space++) {
-		/* The words are ours to write: rows are only const to look up. */
-		uint64_t *words = (uint64_t *)(uintptr_t)weft_rows_find(&s->ids, &want);
+		uint64_t *words = weft_rows_find(&s->ids, &want);
 
 		if (words && !words[0])
 			ret = symbolise_row(s, value, want.space == WEFT_SPACE_USER, words);

@@ -75,15 +75,16 @@ int weft_btf_scan_open(const char *path, struct weft_btf_scan **out, struct weft
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
 
+	*out = NULL;
 	if (fd < 0)
 		return weft_fail(err, -errno, "BTF_UNAVAILABLE",
 				 "the kernel's type information, %s, cannot be opened: %s", path,
 				 strerror(errno));
 	ret = weft_btf_scan_fd(fd, out, err);
-	if (ret)
-		close(fd);
-	else
+	if (*out)
 		(*out)->owns_fd = true;
+	else
+		close(fd);
 	return ret;
 }
 
@@ -286,10 +287,10 @@ int weft_btf_scan_func(struct weft_btf_scan *scan, const char *name, uint32_t *i
 
 int weft_btf_find_func(const char *name, uint32_t *id, struct weft_error *err)
 {
-	struct weft_btf_scan *scan;
+	struct weft_btf_scan *scan = NULL;
 	int ret = weft_btf_scan_open(WEFT_BTF_VMLINUX, &scan, err);
 
-	if (ret)
+	if (ret || !scan)
 		return ret;
 	ret = weft_btf_scan_func(scan, name, id, err);
 	weft_btf_scan_close(scan);
@@ -298,10 +299,10 @@ int weft_btf_find_func(const char *name, uint32_t *id, struct weft_error *err)
 
 int weft_btf_find_members(struct weft_btf_member *members, size_t n, struct weft_error *err)
 {
-	struct weft_btf_scan *scan;
+	struct weft_btf_scan *scan = NULL;
 	int ret = weft_btf_scan_open(WEFT_BTF_VMLINUX, &scan, err);
 
-	if (ret)
+	if (ret || !scan)
 		return ret;
 	ret = weft_btf_scan_members(scan, members, n, err);
 	weft_btf_scan_close(scan);

@@ -149,7 +149,7 @@ int weft_map_reader_create(int map_fd, const struct weft_map_spec *spec, uint32_
 	r->element_size = r->key_size + r->value_size;
 	if (r->element_size > seq_size / 2 ||
 	    (exchange && (spec->type != BPF_MAP_TYPE_HASH || r->value_size % 8 ||
-			  r->value_size > 8 * EXCHANGE_WORDS))) {
+			  r->value_size > EXCHANGE_WORDS * sizeof(uint64_t)))) {
 		ret = weft_fail(err, -E2BIG, "MAP_READER",
 				"the map %s cannot be read while probes are attached: its elements "
 				"have %zu bytes",

@@ -72,7 +72,7 @@ int weft_pid_initial(int32_t pid, int32_t *out, struct weft_error *err)
 	if (link_fd >= 0)
 		close(link_fd);
 	if (fd < 0)
-		return weft_fail(err, fd, "PID_NAMESPACE",
+		return weft_fail(err, fd, "PROCSET_ADD",
 				 "the number of process %d outside of this pid namespace cannot be "
 				 "found: %s",
 				 pid, strerror(-fd));

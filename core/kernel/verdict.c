@@ -52,7 +52,7 @@ static bool is_insn(const char *s, size_t n, uint32_t *insn)
 	uint32_t v;
 	size_t used;
 
-	if (!number(s, n, &v, &used) || n - used <= 3 || memcmp(s + used, ": (", 3) ||
+	if (!number(s, n, &v, &used) || n - used <= 3 || memcmp(s + used, ": (", 3) != 0 ||
 	    !memchr(s + used, ')', n - used))
 		return false;
 	*insn = v;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The target set against processes that are made here and known. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -519,6 +520,23 @@ Test(procset, PROCSET_ATTACH)
 	cr_expect(strstr(weft_error_text(t.err), "TARGETS_FULL"), "%s", weft_error_text(t.err));
 	cr_expect_null(set);
 	test_plan_finish(&t);
+}
+
+Test(procset, PROCSET_ADD)
+{
+	struct fixture f;
+	int targets, null;
+
+	start(&f, 16, true, false, true);
+	targets = f.t.maps.fds[WEFT_PLAN_TARGETS];
+	null = open("/dev/null", O_RDONLY); /* no map */
+	f.t.maps.fds[WEFT_PLAN_TARGETS] = null;
+	cr_expect_eq(weft_procset_add(&f.t.maps, getpid(), f.t.err), -EINVAL);
+	cr_expect_str_eq(weft_error_tag(f.t.err), "PROCSET_ADD");
+	cr_expect_eq(live(&f), 0u);
+	f.t.maps.fds[WEFT_PLAN_TARGETS] = targets;
+	close(null);
+	stop(&f);
 }
 
 /* Nothing to do: no program, no privilege needed. */
