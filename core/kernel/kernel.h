@@ -97,7 +97,7 @@ int weft_procset_attach(const struct weft_plan *plan, const struct weft_maps *ma
 void weft_procset_detach(struct weft_procset *p);
 /* Adds a process to TARGETS, by its number in the caller's pid namespace. After weft_procset_attach(),
  * so that one which ends meanwhile is removed; before probes are attached. TARGET_NO_PROCESS
- * (-ESRCH), TARGETS_FULL. Adding one that is there already does nothing. */
+ * (-ESRCH), TARGETS_FULL, PROCSET_ADD. Adding one that is there already does nothing. */
 int weft_procset_add(const struct weft_maps *maps, int32_t tgid, struct weft_error *err);
 /* Events that the kernel did not give to the programs (recursion_misses): a loss, PROGRAM_BUSY. */
 uint64_t weft_procset_misses(const struct weft_procset *p);
