@@ -67,4 +67,5 @@ function(weft_test name)
 	if(ARG_SERIAL)
 		set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
 	endif()
+	set_property(GLOBAL APPEND PROPERTY WEFT_SUITES ${name}) # tests/vm runs them too
 endfunction()
