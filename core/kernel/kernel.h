@@ -31,7 +31,8 @@ int weft_maps_create(struct weft_maps *maps, struct weft_plan *plan, struct weft
 int weft_maps_warm(const struct weft_maps *maps, const struct weft_plan *plan,
 		   struct weft_error *err);
 void weft_maps_finish(struct weft_maps *maps);
-/* Writes one element by a system call: only before programs are attached (DISPATCH). MAP_UPDATE. */
+/* Adds one element by a system call: only before programs are attached (DISPATCH). MAP_UPDATE;
+ * -EEXIST if the key is there. */
 int weft_map_put(int map_fd, const void *key, const void *value, struct weft_error *err);
 /* Kernel memory that the maps account for (memlock of fdinfo), bytes. */
 uint64_t weft_maps_memory(const struct weft_maps *maps);

@@ -199,7 +199,7 @@ uint64_t weft_maps_memory(const struct weft_maps *maps)
 
 int weft_map_put(int map_fd, const void *key, const void *value, struct weft_error *err)
 {
-	int ret = weft_bpf_map_update(map_fd, key, value, BPF_ANY);
+	int ret = weft_bpf_map_update(map_fd, key, value, BPF_NOEXIST);
 
 	if (ret)
 		return weft_fail(err, ret, "MAP_UPDATE", "writing an element of a map failed: %s",

@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <bpf/bpf.h>
-
 #include "core/session/internal.h"
 
 /* What the programs look up by cookie: written through the mapping, at any time. */
@@ -36,7 +34,7 @@ static int publish_probe_bits(struct weft_session *s, const struct weft_gang *g,
 static int fill_dispatch(struct weft_session *s, const struct weft_gang *g, struct weft_error *err)
 {
 	size_t i;
-	int fd;
+	int fd, ret;
 
 	if (g->program.dispatch_map < 0)
 		return 0;
@@ -45,14 +43,13 @@ static int fill_dispatch(struct weft_session *s, const struct weft_gang *g, stru
 		const struct weft_enabling *e = &s->enablings[g->members[i]];
 		uint64_t value = e->cookie + 1;
 
-		if (bpf_map_update_elem(fd, &e->identity_value, &value, BPF_NOEXIST)) {
-			int code = -errno;
-
-			return weft_fail(err, code, "IDENTITY_TWICE",
-					 "provider %s gives two probes one identity (%llu): %s",
-					 g->provider->provider->name,
-					 (unsigned long long)e->identity_value, strerror(-code));
-		}
+		ret = weft_map_put(fd, &e->identity_value, &value, err);
+		if (ret == -EEXIST)
+			weft_error_context(err, "provider %s gives two probes one identity (%llu)",
+					   g->provider->provider->name,
+					   (unsigned long long)e->identity_value);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -191,6 +188,7 @@ void weft_session_detach_all(struct weft_session *s)
 		a->provider->provider->detach(a->provider->instance, a->attachment);
 	}
 	s->n_attached = 0;
+	s->procset_misses += weft_procset_misses(s->procset);
 	weft_procset_detach(s->procset);
 	s->procset = NULL;
 }

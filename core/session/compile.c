@@ -188,40 +188,6 @@ void weft_gang_destroy(struct weft_gang *g)
 
 /* ---- programs ---- */
 
-static int read_task_offsets(struct weft_plan *plan, struct weft_error *err)
-{
-	struct weft_btf_member members[] = {
-		{.structure = "task_struct", .member = "tgid"},
-		{.structure = "task_struct", .member = "pid"},
-		{.structure = "task_struct", .member = "real_parent"},
-		{.structure = "task_struct", .member = "signal"},
-		{.structure = "signal_struct", .member = "live"},
-	};
-	size_t i, n = sizeof(members) / sizeof(members[0]);
-	int ret;
-
-	ret = weft_btf_find_members(members, n, err);
-	if (ret)
-		return ret;
-	for (i = 0; i < n; i++)
-		if (!members[i].found)
-			return weft_fail(err, -ENOENT, "BTF_MEMBER",
-					 "the kernel's type information has no %s.%s",
-					 members[i].structure, members[i].member);
-	plan->task.tgid = members[0].offset;
-	plan->task.pid = members[1].offset;
-	plan->task.real_parent = members[2].offset;
-	plan->task.signal = members[3].offset;
-	plan->task.signal_live = members[4].offset;
-	plan->task.known = true;
-	return 0;
-}
-
-int weft_session_task_offsets(struct weft_session *s, struct weft_error *err)
-{
-	return s->plan->task.known ? 0 : read_task_offsets(s->plan, err);
-}
-
 static int compile_group(struct weft_session *s, const struct weft_group *group,
 			 struct weft_program *out, struct weft_error *err)
 {
@@ -232,7 +198,7 @@ static int compile_group(struct weft_session *s, const struct weft_group *group,
 	ret = weft_compile_group(s->plan, group, out, err);
 	if (ret == -EAGAIN && !s->plan->task.known) {
 		weft_error_truncate(err, before);
-		ret = read_task_offsets(s->plan, err);
+		ret = weft_btf_task_offsets(&s->plan->task, err);
 		if (!ret)
 			ret = weft_compile_group(s->plan, group, out, err);
 	}

@@ -50,6 +50,7 @@ static void attach_newcomers(struct weft_session *s, struct weft_error *err)
 void weft_session_discover(struct weft_session *s, struct weft_opened *o)
 {
 	struct weft_error *err = weft_error_create();
+	bool exiting = false;
 	int ret;
 
 	/* A provider that fails may have registered some all the same. */
@@ -69,5 +70,9 @@ void weft_session_discover(struct weft_session *s, struct weft_opened *o)
 		weft_session_give_up(s, ret, 0, err);
 	else
 		attach_newcomers(s, err);
+	/* A ring that only they need was created just now: the consumer must come to know it. */
+	ret = weft_consumer_poll(s->consumer, true, &exiting, err);
+	if (ret)
+		weft_session_give_up(s, ret, 0, err);
 	weft_error_destroy(err);
 }

@@ -74,7 +74,7 @@ struct weft_gang {
 	uint32_t list;
 	bool pairing_entry;
 	bool closed; /* loaded: takes further probes only if its program needs nothing more for them */
-	bool dropped; /* found while running, and cannot be compiled */
+	bool dropped;      /* found while running, and cannot be compiled */
 	uint32_t *members; /* indexes of enablings */
 	size_t n_members, cap_members;
 	size_t n_attached; /* members[0..n_attached) have been handed to attach() */
@@ -151,7 +151,7 @@ struct weft_session {
 	size_t n_attached, cap_attached;
 	struct weft_counted_loss *losses;
 	size_t n_losses, cap_losses;
-	uint64_t process_events_lost;
+	uint64_t process_events_lost, procset_misses;
 	char *text; /* probe_text()'s buffer */
 	size_t text_size;
 
@@ -208,7 +208,6 @@ void weft_enable_finish(struct weft_session *s);
 /* compile.c: enablings to programs */
 int weft_session_check_unmatched(struct weft_session *s, struct weft_error *err);
 int weft_session_compile_lists(struct weft_session *s, struct weft_error *err);
-int weft_session_task_offsets(struct weft_session *s, struct weft_error *err);
 int weft_session_compile(struct weft_session *s, struct weft_error *err);
 void weft_gang_destroy(struct weft_gang *g);
 

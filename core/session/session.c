@@ -298,18 +298,11 @@ static int start_processes(struct weft_session *s, struct weft_error *err)
 	}
 	if (!targets && !execgen)
 		return 0;
-	if (targets) {
-		ret = weft_session_task_offsets(s, err);
-		if (ret)
-			return ret;
-	}
-	for (i = 0; i < s->n_target_pids && targets; i++) {
+	ret = weft_procset_attach(s->plan, &s->maps, s->target.follow, execgen, targets,
+				  &s->procset, err);
+	for (i = 0; !ret && i < s->n_target_pids && targets; i++)
 		ret = weft_procset_add(&s->maps, s->target_pids[i], err);
-		if (ret)
-			return ret;
-	}
-	return weft_procset_attach(s->plan, &s->maps, s->target.follow, execgen, targets,
-				   &s->procset, err);
+	return ret;
 }
 
 static int load_all(struct weft_session *s, char **log, struct weft_error *err)
@@ -411,6 +404,9 @@ static void count_misses(struct weft_session *s)
 		weft_session_count_loss(s, "weft", weft_losses[WEFT_LOSS_PROGRAM_BUSY].tag, misses,
 					probe);
 	}
+	if (s->procset_misses)
+		weft_session_count_loss(s, "weft", weft_losses[WEFT_LOSS_PROGRAM_BUSY].tag,
+					s->procset_misses, "the programs that follow processes");
 	if (s->process_events_lost)
 		weft_session_count_loss(s, "weft", weft_losses[WEFT_LOSS_PROCESS_EVENTS_LOST].tag,
 					s->process_events_lost, NULL);
