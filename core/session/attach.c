@@ -33,7 +33,7 @@ static int publish_probe_bits(struct weft_session *s, const struct weft_gang *g,
 
 static int fill_dispatch(struct weft_session *s, const struct weft_gang *g, struct weft_error *err)
 {
-	size_t i;
+	size_t i, before;
 	int fd, ret;
 
 	if (g->program.dispatch_map < 0)
@@ -43,11 +43,15 @@ static int fill_dispatch(struct weft_session *s, const struct weft_gang *g, stru
 		const struct weft_enabling *e = &s->enablings[g->members[i]];
 		uint64_t value = e->cookie + 1;
 
+		before = weft_error_count(err);
 		ret = weft_map_put(fd, &e->identity_value, &value, err);
-		if (ret == -EEXIST)
-			weft_error_context(err, "provider %s gives two probes one identity (%llu)",
-					   g->provider->provider->name,
-					   (unsigned long long)e->identity_value);
+		if (ret == -EEXIST) {
+			weft_error_truncate(err, before);
+			weft_fail(err, ret, "IDENTITY_TWICE",
+				  "provider %s gives two probes one identity (%llu)",
+				  g->provider->provider->name,
+				  (unsigned long long)e->identity_value);
+		}
 		if (ret)
 			return ret;
 	}

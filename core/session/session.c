@@ -494,7 +494,8 @@ static int report_losses(struct weft_session *s, uint64_t *total, struct weft_er
 	ret = weft_consumer_losses(s->consumer, extra, s->n_losses, total);
 	free(extra);
 	if (ret)
-		return weft_fail(err, ret, "OUTPUT", "cannot write: %s", strerror(-ret));
+		return weft_fail(err, ret, "OUTPUT_WRITE", "results cannot be written: %s",
+				 strerror(-ret));
 	return 0;
 }
 
@@ -536,7 +537,7 @@ int weft_session_stop(struct weft_session *s, struct weft_end *end, struct weft_
 	if (!ret && s->sink.flush)
 		ret = s->sink.flush(s->sink.self);
 	if (ret && !weft_error_count(err))
-		weft_fail(err, ret, "OUTPUT", "cannot write: %s", strerror(-ret));
+		weft_fail(err, ret, "OUTPUT_WRITE", "results cannot be written: %s", strerror(-ret));
 	release(s);
 	return ret;
 }
