@@ -97,6 +97,8 @@ static int on_table(void *self, const struct weft_table *t)
 			out->rows[i].buckets = weft_arena_memdup(
 				c->arena, row->buckets, row->n_buckets * sizeof(*row->buckets));
 	}
+	if (c->seen)
+		__atomic_add_fetch(c->seen, 1, __ATOMIC_SEQ_CST);
 	return 0;
 }
 

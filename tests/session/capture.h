@@ -41,7 +41,8 @@ struct capture {
 	size_t n_losses, cap_losses;
 	struct weft_end end;
 	int n_ends, n_flushes;
-	int fail; /* what record() and table() return from now on */
+	int fail;  /* what record() and table() return from now on */
+	int *seen; /* memory shared with workers, counts tables as they are printed; or NULL */
 };
 
 void capture_init(struct capture *c);

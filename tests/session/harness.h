@@ -31,7 +31,8 @@ struct rig {
 	struct weft_session *session;
 	struct capture cap;
 	struct weft_end end;
-	char *said; /* what was logged: a line each, "source: text" */
+	const struct weft_sink *sink; /* instead of the one that keeps everything; or NULL */
+	char *said;                   /* what was logged: a line each, "source: text" */
 	size_t n_said, cap_said;
 	int *n_attached; /* memory shared with workers, counts "... attached" that is said; or NULL */
 };
