@@ -7,16 +7,17 @@
 
 #define COMM_LEN 16u /* TASK_COMM_LEN: bytes of a thread's name with its NUL */
 
+/* On 6.1 the helper leaves what is behind the NUL as it was, so the buffer is cleared first. */
 static void lower_execname(struct weft_lower *lw, struct weft_place to, uint32_t cap)
 {
-	uint32_t n = cap < COMM_LEN ? cap : COMM_LEN;
-	struct weft_ir_arg buffer = weft_lower_address(lw, to);
+	struct weft_ir_arg buffer;
 	weft_vreg failed;
 
-	failed = WEFT_CALL(&lw->ir, BPF_FUNC_get_current_comm, buffer, WEFT_A_IMM(n));
+	weft_lower_zero(lw, to, cap);
+	buffer = weft_lower_address(lw, to);
+	failed = WEFT_CALL(&lw->ir, BPF_FUNC_get_current_comm, buffer,
+			   WEFT_A_IMM(cap < COMM_LEN ? cap : COMM_LEN));
 	weft_ir_branch_imm(&lw->ir, BPF_JNE, failed, 0, weft_lower_fault(lw, WEFT_LOSS_FAULT_VALUE));
-	if (cap > n)
-		weft_lower_zero(lw, weft_place_at(to, (int32_t)n), cap - n);
 }
 
 /* The helper's result where the page was not in memory and the program may wait for it: one byte is
