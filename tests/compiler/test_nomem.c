@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Every allocation of the compiler fails once, each in a run of its own: the answer is NO_MEMORY, and
- * nothing crashes or leaks. The linker leads the calls here (--wrap). Growing an array counts only
- * where it has to grow.
+ * Every allocation of the compiler fails once, each in a run of its own: the answer is NO_MEMORY,
+ * and nothing crashes or leaks. The linker leads the calls here (--wrap). Growing an array counts
+ * only where it has to grow.
  */
 #include <errno.h>
 #include <stdio.h>
