@@ -10,43 +10,54 @@
  *
  * Memory that programs and consumer share
  * ---------------------------------------
- * STATE   an ARRAY of one element, BPF_F_MMAPABLE: struct weft_control at offset 0, then words that
- * the compiler allots with weft_plan_state(): loss counters (u64, atomic add) and the slots of aggregations
- * without keys: one slot per possible CPU, WEFT_SLOT_STRIDE bytes apart. Read and written by mmap:
- * no map system call while programs are attached. RING    a BPF ring buffer of records: struct
- * weft_record_header, then the schema's fields. SCRATCH a PERCPU_ARRAY of WEFT_SCRATCH_SLOTS slots:
- * { u64 busy; u8 data[]; }. A program claims a slot by exchanging busy 0 -> 1, tries the next, and
- * counts NESTED when none is free. STACKS  a HASH, not preallocated: u64 id -> struct
- * weft_stack_row. id is a 64-bit hash of the frames and, for user stacks, of {tgid, exec
- * generation}; id 0 stands for the empty stack. check is an independent hash; if it differs the
- * firing is counted as STACK_COLLISION. EXECGEN an ARRAY of u64 of WEFT_EXECGEN_SLOTS elements,
- * index tgid % slots: a counter that the process programs increase whenever a process of the slot
- * execs or ends, so that stacks of different address spaces never share a row. TARGETS a HASH u32
- * tgid -> u64 1: the processes of the target. FRAMES  a HASH u64 thread -> pairing stack (layout
- * private to the compiler, core/compiler/lower_pairing.c; the key is the thread id as the kernel
- * counts, or 2^32 + CPU for the idle threads). PROBES  an ARRAY of u64, BPF_F_MMAPABLE, indexed by cookie: bit k is
- * the truth of the k-th comparison of a probe field with a constant (probefunc == "read"). DISPATCH
- * a HASH u64 -> u64 for WEFT_IDENTITY_FIELD: value -> cookie + 1. AGG     one map per aggregation
- * with keys (or buckets).
+ *  - STATE: an ARRAY of one element, BPF_F_MMAPABLE: struct weft_control at offset 0, then what
+ *    the compiler allots with weft_plan_state(): bytes that stay zero, loss counters (u64,
+ *    atomic add) and the slots of aggregations without keys, one for each possible CPU,
+ *    WEFT_SLOT_STRIDE bytes apart. Read and written by mmap: no map system call while programs
+ *    are attached.
+ *  - RING: a BPF ring buffer of records: struct weft_record_header, then the schema's fields.
+ *  - SCRATCH: a PERCPU_ARRAY of WEFT_SCRATCH_SLOTS slots { u64 busy; u8 data[] }. A program
+ *    claims one by exchanging busy 0 -> 1, tries the next, and counts NESTED when none is free.
+ *  - STACKS: a HASH, not preallocated: u64 id -> struct weft_stack_row. id is a 64-bit hash of
+ *    the frames and, for user stacks, of {tgid, exec generation}; id 0 stands for the empty
+ *    stack. check is an independent hash; where it differs the firing is counted as
+ *    STACK_COLLISION.
+ *  - EXECGEN: an ARRAY of WEFT_EXECGEN_SLOTS u64, index tgid % slots: a counter that the
+ *    process programs increase whenever a process of the slot execs or ends, so that stacks of
+ *    different address spaces never share a row.
+ *  - TARGETS: a HASH u32 tgid -> u64 1: the processes of the target, as the kernel counts.
+ *  - FRAMES: a HASH u64 thread -> the thread's stack of entries (compiler/pairing.h). The key
+ *    is the thread id as the kernel counts, or 2^32 + CPU for the idle threads. The row of a
+ *    thread that ended may be deleted.
+ *  - PROBES: an ARRAY of u64, BPF_F_MMAPABLE, indexed by cookie: bit k is the truth of the k-th
+ *    comparison of a probe field with a constant (probefunc == "read").
+ *  - DISPATCH: HASHes u64 -> u64 for WEFT_IDENTITY_FIELD, one a group: value -> cookie + 1;
+ *    also the maps that providers own (WEFT_IDENTITY_MAP).
+ *  - AGG: one map for each aggregation with keys (or buckets).
  *
  * Aggregations
  * ------------
  * Every update is an atomic instruction. Kinds and what a slot or row holds (u64 words):
- *   count     { n }                    sum      { s }           (two's complement, wrapping)
- *   avg       { n, s }
- *   min, max  { t, extreme }           max: t = x - INT64_MIN for x > INT64_MIN (so t >= 1),
- * extreme = 1 for x == INT64_MIN; min: t = INT64_MAX - x, extreme = 1 for x == INT64_MAX. For
- * uint64 values x is first mapped by x ^ 2^63. All zero: nothing. t only grows, by
- * compare-and-exchange. quantize  { n } per bucket: the key ends with an i32 bucket (bucket_offset)
- * and 4 bytes of zero. count, sum, avg, quantize live in a PERCPU_HASH (summed over CPUs by the
- * consumer); min and max in a HASH. None is preallocated. Rows are never deleted while programs are
- * attached: clear is the subtraction of a snapshot, and for min and max an atomic exchange with 0
- * made by the iterator that reads them. Without keys (and not quantize): slots in STATE.
+ *  - count { n }; sum { s }, two's complement, wrapping; avg { n, s }.
+ *  - min, max { t, extreme }: max: t = x - INT64_MIN for x > INT64_MIN (so t >= 1), extreme = 1
+ *    for x == INT64_MIN; min: t = INT64_MAX - x, extreme = 1 for x == INT64_MAX. uint64 values
+ *    x are first mapped by x ^ 2^63. All zero: nothing. t only grows, by compare-and-exchange.
+ *  - quantize { n } for each bucket: the key ends with an i32 bucket (core/bucket.h) at
+ *    bucket_offset and 4 bytes of zero.
  *
- * Keys: fields in order, each at an offset aligned to its size (at most 8), gaps zeroed, total a
- * multiple of 8. INT: its size. STRING: cap bytes, NUL-padded. STACK: u64 id. PROBE: u64 cookie. Record
- * fields: the same, but STACK: u32 n, u32 tgid, then cap u64 frames (only n written); BYTES: u32 length,
- * 4 bytes of zero, cap bytes.
+ * count, sum, avg and quantize live in a PERCPU_HASH, summed over CPUs by the consumer; min and max
+ * in a HASH. None is preallocated. Rows are never deleted while programs are attached: clear is the
+ * subtraction of a snapshot, and for min and max an atomic exchange with 0 made by the iterator
+ * that reads them. Without keys (and not quantize): slots in STATE.
+ *
+ * Keys and records
+ * ----------------
+ * Fields in order, an INT at an offset aligned to its size, anything else to 8; gaps are zero, the
+ * whole a multiple of 8.
+ *  - INT: its size. STRING: cap bytes, NUL-padded. PROBE: u64 cookie.
+ *  - STACK: in a key the u64 id; in a record u32 n, u32 tgid, then cap u64 frames, n of them
+ *    written.
+ *  - BYTES (records only): u32 length, 4 bytes of zero, cap bytes, length of them written.
  */
 #ifndef WEFT_CORE_PLAN_H
 #define WEFT_CORE_PLAN_H
@@ -69,13 +80,13 @@ struct weft_control {
 	uint64_t exit_requested; /* 1 once an exit action ran; later ones change nothing */
 	uint64_t exit_status;    /* 0..255, written before exit_requested */
 	uint64_t enabled;        /* programs return at once while 0; set by the runtime when all are
-				  * attached,        cleared before detaching */
+				  * attached, cleared before detaching; begin and end lists do not look */
 	uint64_t live_targets;   /* processes in TARGETS, kept by the process programs */
 	uint64_t sequence;       /* increased whenever a show, clear or exit action ran */
 	uint64_t exit_claim;     /* the programs' own: whoever sets it first writes exit_status */
-	int64_t tai_offset_ns;   /* CLOCK_TAI - CLOCK_REALTIME, set by the runtime before it sets enabled;
-				  * walltimestamp is TAI less this, so that steps of the clock show
-				  * at once and only a leap second needs the runtime's attention */
+	int64_t tai_offset_ns; /* CLOCK_TAI - CLOCK_REALTIME, set by the runtime before it sets enabled;
+				* walltimestamp is TAI less this, so that steps of the clock show
+				* at once and only a leap second needs the runtime's attention */
 	uint64_t reserved[1];
 };
 
@@ -184,7 +195,7 @@ struct weft_program {
 	struct weft_span *spans; /* one per instruction; text NULL: none */
 	uint32_t *clause_of;     /* one per instruction: clause index, UINT32_MAX outside clauses */
 	uint32_t n_insns;
-	int32_t dispatch_map; /* index of its WEFT_MAP_DISPATCH map; -1: none */
+	int32_t dispatch_map;  /* index of its WEFT_MAP_DISPATCH map; -1: none */
 	const char *listing;   /* typed clauses and IR as text, for explain; NULL: not kept */
 	uint64_t decided_bits; /* comparisons of probe fields that were decided when compiling,
 				* because all probes of the group agreed: a probe that joins later
@@ -215,10 +226,10 @@ struct weft_plan {
 	uint32_t state_size; /* bytes allotted in STATE so far */
 	uint32_t state_capacity; /* 0 until STATE is created; then the most that state_size may become */
 	struct weft_comparison comparisons[WEFT_MAX_COMPARISONS];
-	uint32_t n_comparisons; /* bits used in PROBES */
+	uint32_t n_comparisons;            /* bits used in PROBES */
 	uint32_t zeros_offset, zeros_size; /* bytes of STATE that nobody writes to */
 	bool keep_listing; /* set by who wants weft_plan_explain() to show clauses and IR */
-	uint32_t n_cpus;        /* possible CPUs */
+	uint32_t n_cpus;   /* possible CPUs */
 	bool target_check; /* there is a target: programs of scope other than EXACT check TARGETS */
 	bool uses_ustack; /* some program interns or emits user stacks: EXECGEN and mappings matter */
 	uint64_t pidns_dev,
@@ -232,13 +243,14 @@ struct weft_plan {
 /*
  * One firing group: the probes that one program serves. The clauses in file order.
  *
- * What differs from probe to probe within a group is in probes[], not in info: identity_value (FIELD) and
- * the entry that a return is paired with (info->identity.value and info->pairing.entry are not to be used).
- * Cookies are chosen so that no table is needed for pairs: an entry probe has an even cookie 2k, its
- * return probe 2k + 1; cookie >> 1 names the pair.
+ * What differs from probe to probe within a group is in probes[], not in info: identity_value
+ * (FIELD) and the entry that a return is paired with (info->identity.value and info->pairing.entry
+ * are not to be used). Cookies are chosen so that no table is needed for pairs: an entry probe has
+ * an even cookie 2k, its return probe 2k + 1; cookie >> 1 names the pair.
  *
- * DISPATCH maps are declared by the compiler and filled by the session before attaching: out->dispatch_map is
- * the plan's map index (-1: none), the key is identity_value, the value is cookie + 1.
+ * DISPATCH maps are declared by the compiler and filled by the session before attaching:
+ * out->dispatch_map is the plan's map index (-1: none), the key is identity_value, the value is
+ * cookie + 1.
  */
 struct weft_group {
 	const struct weft_probe_info *info; /* of all its probes (the core's copy); NULL: begin or end */
