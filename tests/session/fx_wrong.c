@@ -27,13 +27,13 @@
 #include "fx.h"
 #include "support/file.h"
 
-#define CHOICES                                                                                \
-	"none|silent-open|silent-populate|silent-provide|silent-info|silent-attach|open-null|" \
-	"attach-one|attach-all|attach-const|attach-most|load|twice|args-many|args-nowhere|"    \
-	"arg-small|arg-large|arg-name|arg-name-long|arg-name-unending|arg-name-twice|"         \
-	"arg-type|arg-size|arg-space|arg-flags|arg-text|arg-unreadable|ops-many|ops-nowhere|"  \
-	"scope|ctx-kind|ctx-size|load-flags|cookie|identity|field-keys|map-keys|map-fd|"       \
-	"map-size|map-align|role|no-frame|no-entry|entry-other|entry-role|retval|guard|"       \
+#define CHOICES                                                                                    \
+	"none|silent-open|silent-populate|silent-provide|silent-info|silent-attach|open-null|"     \
+	"attach-one|attach-all|attach-const|attach-most|load|twice|args-many|args-nowhere|"        \
+	"arg-small|arg-large|arg-name|arg-name-long|arg-name-unending|arg-name-twice|"             \
+	"arg-type|arg-size|arg-space|arg-flags|arg-text|arg-unreadable|ops-many|ops-nowhere|"      \
+	"scope|ctx-kind|ctx-size|load-flags|cookie|identity|field-keys|map-keys|map-fd|map-other|" \
+	"map-size|map-align|role|no-frame|no-entry|entry-other|entry-role|retval|guard|"           \
 	"location|prototype"
 
 static const struct weft_option_spec option_wrong = {
@@ -192,8 +192,8 @@ static void wrong_identity(struct weft_instance *in, struct weft_probe_info *out
 		id->n_keys = 1;
 		id->key[0] = (struct weft_location){.ops = nr, .n_ops = 1};
 		id->value = 110;
-	} else if (wrong(in, "map-keys") || wrong(in, "map-fd") || wrong(in, "map-size") ||
-		   wrong(in, "map-align")) {
+	} else if (wrong(in, "map-keys") || wrong(in, "map-fd") || wrong(in, "map-other") ||
+		   wrong(in, "map-size") || wrong(in, "map-align")) {
 		id->kind = WEFT_IDENTITY_MAP;
 		id->map_fd = wrong(in, "map-fd") ? -1 : 0;
 		id->n_keys = wrong(in, "map-keys") ? 5 : 2;

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Failure at each step: what is said, and that nothing stays in the kernel or in this process. */
+#include "harness.h"
+#include "kernel_objects.h"
+
+static struct kernel_objects before;
+
+static int prepare_wrong(struct rig *r, const char *wrong, const char *clauses)
+{
+	return rig_prepare(r,
+			   "version: 1\n"
+			   "providers: {fx-wrong: {wrong: %s}}\n"
+			   "probes:\n%s",
+			   wrong, clauses);
+}
+
+#define EIGHT                                   \
+	"  - probe: 'fx-wrong::[0-7]:call'\n"   \
+	"    do: [count: {into: n, by: {s: ustack, k: stack}}, emit: [pid], max: {into: m, value: pid}]\n"
+#define CONST                                   \
+	"  - probe: 'fx-wrong::const:call'\n"   \
+	"    do: [count: {into: c}]\n"
+
+/* Preparing succeeds, starting fails. */
+static void start_fails(const char *wrong, const char *clauses, const char *tag, const char *words)
+{
+	struct rig r;
+
+	rig_init(&r);
+	kernel_objects_read(&before);
+	cr_assert_eq(prepare_wrong(&r, wrong, clauses), 0, "%s: %s", wrong, rig_errors(&r));
+	kernel_objects_expect_gone(&before); /* preparing has made nothing */
+	cr_assert_lt(rig_start(&r), 0, "%s", wrong);
+	rig_expect_tag(&r, 0, tag);
+	cr_expect(strstr(rig_errors(&r), words), "%s: %s", wrong, rig_errors(&r));
+	cr_expect_eq(weft_error_count(r.err), 1, "%s: %s", wrong, rig_errors(&r));
+	cr_expect_eq(r.cap.n_ends, 0);
+	weft_session_destroy(r.session);
+	r.session = NULL;
+	kernel_objects_expect_gone(&before);
+	rig_finish(&r);
+}
+
+Test(failure, the_second_attach)
+{
+	start_fails("attach-const", EIGHT CONST, "FX_ATTACH", "provider fx-wrong, attach");
+}
+
+Test(failure, PLUGIN_SILENT)
+{
+	start_fails("silent-attach", EIGHT, "PLUGIN_SILENT", "provider fx-wrong, attach");
+}
+
+Test(failure, ATTACH_NONE)
+{
+	start_fails("attach-all", EIGHT, "ATTACH_NONE", "none of 8 probes");
+}
+
+Test(failure, PROGRAM_REJECTED)
+{
+	start_fails("load", EIGHT CONST, "PROGRAM_REJECTED", "weft_");
+}
+
+Test(failure, IDENTITY_TWICE)
+{
+	start_fails("twice", EIGHT, "IDENTITY_TWICE", "fx-wrong");
+}
+
+/* A descriptor that is said to be a map, and is none. */
+Test(failure, foreign_map)
+{
+	struct rig r;
+
+	rig_init(&r);
+	kernel_objects_read(&before);
+	cr_assert_eq(prepare_wrong(&r, "map-other", CONST), 0, "%s", rig_errors(&r));
+	cr_assert_lt(rig_start(&r), 0);
+	cr_expect_eq(weft_error_count(r.err), 1, "%s", rig_errors(&r));
+	weft_session_destroy(r.session);
+	r.session = NULL;
+	kernel_objects_expect_gone(&before);
+	rig_finish(&r);
+}
+
+/* ---- in part ---- */
+
+static void call_each(void *arg)
+{
+	static const long calls[] = {SYS_getppid, SYS_getpid, SYS_gettid,  SYS_getuid,
+				     SYS_geteuid, SYS_getgid, SYS_getegid, SYS_getpgrp};
+
+	(void)arg;
+	for (size_t i = 0; i < 8; i++)
+		syscall(calls[i]);
+}
+
+static void trace_wrong(struct rig *r, const char *wrong)
+{
+	struct worker w;
+
+	worker_fork(&w, call_each, NULL);
+	rig_init(r);
+	rig_trace(r, &w,
+		  "version: 1\n"
+		  "providers: {fx-wrong: {wrong: %s}}\n"
+		  "probes:\n"
+		  "  - probe: 'fx-wrong::[0-7]:call'\n"
+		  "    when: pid == %d\n"
+		  "    do: [count: {into: n, by: [probefunc]}]\n",
+		  wrong, w.pid);
+	cr_expect_eq(r->end.status, 0);
+	cap_expect_no_loss(&r->cap);
+}
+
+Test(failure, one_of_eight_is_not_attached)
+{
+	struct rig r;
+
+	trace_wrong(&r, "attach-one");
+	cr_expect_eq(cap_last_table(&r.cap, "n")->n_rows, 7);
+	cr_expect_eq(cap_total(cap_last_table(&r.cap, "n")), 7);
+	cr_expect(rig_has_said(&r, "weft: 1 of 8 probes of provider fx-wrong were not attached"),
+		  "%s", r.said);
+	cr_expect(rig_has_said(&r, "weft: fx-wrong::3:call: not attached: No such device or address"),
+		  "%s", r.said);
+	cr_expect(rig_has_said(&r, "attached on 7 of 8 probes"), "%s", r.said);
+	rig_finish(&r);
+}
+
+Test(failure, attached_on_7_of_8)
+{
+	struct rig r;
+
+	trace_wrong(&r, "attach-most");
+	cr_expect_eq(cap_total(cap_last_table(&r.cap, "n")), 8);
+	cr_expect(rig_has_said(&r, "fx-wrong::0:call and others: attached on 7 of 8 CPUs\n"), "%s",
+		  r.said);
+	rig_finish(&r);
+}
+
+/* A batch of raw tracepoints of which one does not exist: each is a program of its own. */
+Test(failure, a_probe_that_does_not_exist)
+{
+	struct rig r;
+
+	rig_init(&r);
+	kernel_objects_read(&before);
+	cr_assert_eq(rig_prepare(&r, "version: 1\n"
+				     "probes:\n"
+				     "  - probe: 'fx-raw::*:raw'\n"
+				     "    do: [count: {into: n}]\n"),
+		     0, "%s", rig_errors(&r));
+	cr_expect_eq(rig_start(&r), -ENOENT);
+	rig_expect_tag(&r, 0, "FX_ATTACH");
+	weft_session_destroy(r.session);
+	r.session = NULL;
+	kernel_objects_expect_gone(&before);
+	rig_finish(&r);
+}
+
+/* ---- all well ---- */
+
+/* A run with everything in it: iterators, stacks, a command and what it starts, process events. */
+Test(failure, nothing_is_left_of_a_run)
+{
+	struct rig r;
+
+	rig_init(&r);
+	kernel_objects_read(&before);
+	rig_trace(&r, NULL,
+		  "version: 1\n"
+		  "target: {command: [" FIXTURE_WORKLOAD_DIR "/calls, '2000', '2', '2'], follow: true}\n"
+		  "options: {interval: 100ms}\n"
+		  "begin: [count: {into: lists}]\n"
+		  "probes:\n"
+		  "  - probe: 'fx-wrong::[0-7]:call'\n"
+		  "    do:\n"
+		  "      - count: {into: n, by: {s: ustack, k: stack, f: probefunc}}\n"
+		  "      - min: {into: lo, by: [pid], value: timestamp}\n"
+		  "  - probe: 'fx-wrong::pair:return'\n"
+		  "    do: [quantize: {into: q, value: elapsed}]\n"
+		  "  - probe: 'profile:::profile-199hz'\n"
+		  "    do: [count: {into: cpus, by: [cpu]}, show, clear]\n"
+		  "  - probe: 'fx-process:x::'\n"
+		  "    do: [exit]\n"
+		  "end: [count: {into: lists}]\n");
+	cr_expect_str_eq(r.end.reason, "target");
+	weft_session_destroy(r.session);
+	r.session = NULL;
+	kernel_objects_expect_gone(&before);
+	rig_finish(&r);
+}
+
+/* Destroying a session that runs is enough. */
+Test(failure, nothing_is_left_of_a_session_that_is_destroyed)
+{
+	struct rig r;
+
+	rig_init(&r);
+	kernel_objects_read(&before);
+	cr_assert_eq(rig_prepare(&r, "version: 1\n"
+				     "target: {command: [sleep, '0.5'], follow: true}\n"
+				     "probes:\n"
+				     "  - probe: ['fx-wrong::*:call', 'profile:::tick-1']\n"
+				     "    do: [count: {into: n, by: [ustack]}]\n"),
+		     0, "%s", rig_errors(&r));
+	cr_assert_eq(rig_start(&r), 0, "%s", rig_errors(&r));
+	weft_session_destroy(r.session);
+	r.session = NULL;
+	kernel_objects_expect_gone(&before);
+	rig_finish(&r);
+}
