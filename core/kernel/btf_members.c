@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Offsets of members. A member may lie in an anonymous struct or union within the one that is named;
- * the type of that part may come earlier or later in the file. So the search keeps a list of structs
- * to look into, sweeps over the types, and sweeps again for the anonymous parts that it met.
+ * Offsets of members. The sweep over the types ends when every struct that a path begins with has
+ * been met and searched; from there paths are followed by type id: into the member that the next
+ * part of the path names, and into nameless structs and unions on the way.
+ *
+ * A struct of that name which lacks the member is passed over, for there can be others. In hostile
+ * BTF a struct can contain itself, so that there is a limit on how deep a path is followed and on
+ * how many types are looked at for it.
  */
 #include <errno.h>
 #include <linux/btf.h>
@@ -11,146 +15,200 @@
 
 #include "core/kernel/btf_window.h"
 
-#define MEMBER_PLACES 64 /* structs to look into in one sweep */
-#define MEMBER_SWEEPS 8  /* how deep anonymous structs are followed */
+#define PATH_PARTS  16u  /* names in a path */
+#define PATH_DEPTH  32u  /* types within types, nameless ones and qualifiers included */
+#define PATH_LOOKUP 512u /* types looked at for one path in one struct */
 
-/* A struct that a member is looked for in: by name at first, by id where it is an anonymous part of
- * the one that was named. */
-struct place {
-	size_t member; /* index of what is looked for */
-	uint32_t id;   /* 0: by name */
-	uint64_t bits; /* where it lies in the struct that was named */
+struct path {
+	struct weft_btf_member *member;
+	struct weft_btf_name *parts; /* the struct's name, then members' */
+	size_t n;
 };
 
 struct member_search {
 	struct weft_btf_scan *scan;
-	struct weft_btf_member *members;
+	struct weft_error *err;
+	struct path *paths;
 	size_t n;
-	struct weft_btf_name *structures, *names; /* n each */
-	struct place now[MEMBER_PLACES], next[MEMBER_PLACES];
-	size_t n_now, n_next;
-	bool truncated;
+	unsigned budget;
 };
 
-static void look_later(struct member_search *s, size_t member, uint32_t id, uint64_t bits)
+static bool is_struct(const struct weft_btf_type *t)
 {
-	if (s->n_next < MEMBER_PLACES)
-		s->next[s->n_next++] = (struct place){member, id, bits};
+	return t->kind == BTF_KIND_STRUCT || t->kind == BTF_KIND_UNION;
 }
 
-static void look_into(struct member_search *s, const struct weft_btf_type *t, const struct place *p)
+static bool is_qualifier(const struct weft_btf_type *t)
 {
-	struct weft_btf_member *m = &s->members[p->member];
-	uint32_t i;
+	return t->kind == BTF_KIND_CONST || t->kind == BTF_KIND_VOLATILE ||
+	       t->kind == BTF_KIND_TYPEDEF || t->kind == BTF_KIND_RESTRICT ||
+	       t->kind == BTF_KIND_TYPE_TAG;
+}
 
-	for (i = 0; i < t->vlen; i++) {
+static int look_into(struct member_search *s, const struct path *p, size_t part,
+		     const struct weft_btf_type *t, uint64_t bits, unsigned depth);
+
+/* The same by id, past qualifiers. What is no struct has no members. */
+static int look_into_id(struct member_search *s, const struct path *p, size_t part, uint32_t id,
+			uint64_t bits, unsigned depth)
+{
+	struct weft_btf_type t = {0};
+	int ret;
+
+	do {
+		if (!id)
+			return 0; /* void */
+		if (depth++ >= PATH_DEPTH || !s->budget--)
+			return weft_btf_malformed(s->err, "its structs nest too deep");
+		ret = weft_btf_type_by_id(s->scan, id, &t, s->err);
+		if (ret)
+			return ret;
+		id = t.type;
+	} while (is_qualifier(&t));
+	return is_struct(&t) ? look_into(s, p, part, &t, bits, depth) : 0;
+}
+
+/* Looks for a part of the path among the members of a struct that lies at `bits` of the first. */
+static int look_into(struct member_search *s, const struct path *p, size_t part,
+		     const struct weft_btf_type *t, uint64_t bits, unsigned depth)
+{
+	uint32_t i;
+	int ret;
+
+	for (i = 0; i < t->vlen && !p->member->found; i++) {
 		const struct btf_member *raw =
 			weft_btf_take(s->scan, t->body + i * sizeof(*raw), sizeof(*raw));
-		uint32_t bits, width;
+		uint32_t width = 0, type;
+		uint64_t at = bits;
 
-		if (!raw) {
-			s->truncated = true;
-			return;
-		}
-		bits = t->kind_flag ? BTF_MEMBER_BIT_OFFSET(raw->offset) : raw->offset;
-		width = t->kind_flag ? BTF_MEMBER_BITFIELD_SIZE(raw->offset) : 0;
+		if (!raw)
+			return weft_btf_malformed(s->err, "it ends within a type");
+		at += t->kind_flag ? BTF_MEMBER_BIT_OFFSET(raw->offset) : raw->offset;
+		if (t->kind_flag)
+			width = BTF_MEMBER_BITFIELD_SIZE(raw->offset);
+		type = raw->type;
 		if (!raw->name_off) {
-			look_later(s, p->member, raw->type, p->bits + bits);
-		} else if (weft_btf_is_name(&s->names[p->member], raw->name_off)) {
-			if (width || (p->bits + bits) % 8 || (p->bits + bits) / 8 > UINT32_MAX)
-				continue;
-			m->offset = (uint32_t)((p->bits + bits) / 8);
-			m->found = true;
-			return;
+			ret = width ? 0 : look_into_id(s, p, part, type, at, depth);
+		} else if (!weft_btf_is_name(&p->parts[part], raw->name_off)) {
+			continue;
+		} else if (part + 1 < p->n) {
+			return look_into_id(s, p, part + 1, type, at, depth);
+		} else {
+			if (!width && at % 8 == 0 && at / 8 <= INT32_MAX) {
+				p->member->offset = (uint32_t)(at / 8);
+				p->member->found = true;
+			}
+			return 0;
 		}
+		if (ret)
+			return ret;
 	}
+	return 0;
 }
 
 static int meet_struct(const struct weft_btf_type *t, void *arg)
 {
 	struct member_search *s = arg;
-	bool is_struct = t->kind == BTF_KIND_STRUCT || t->kind == BTF_KIND_UNION;
 	bool complete = true;
 	size_t i;
+	int ret;
 
-	for (i = 0; i < s->n_now; i++) {
-		const struct place *p = &s->now[i];
+	for (i = 0; i < s->n; i++) {
+		const struct path *p = &s->paths[i];
 
-		if (s->members[p->member].found)
-			continue;
-		if (p->id ? p->id == t->id
-			  : is_struct && weft_btf_is_name(&s->structures[p->member], t->name)) {
-			if (is_struct)
-				look_into(s, t, p);
-			else if (t->kind == BTF_KIND_CONST || t->kind == BTF_KIND_VOLATILE ||
-				 t->kind == BTF_KIND_TYPEDEF || t->kind == BTF_KIND_TYPE_TAG)
-				look_later(s, p->member, t->type, p->bits);
+		if (is_struct(t) && !p->member->found && weft_btf_is_name(&p->parts[0], t->name)) {
+			s->budget = PATH_LOOKUP;
+			ret = look_into(s, p, 1, t, 0, 0);
+			if (ret)
+				return ret;
 		}
-		complete &= s->members[p->member].found;
+		complete &= p->member->found;
 	}
-	if (s->truncated)
-		return -EBADMSG;
 	return complete;
 }
 
-static int sweep_members(struct member_search *s, struct weft_error *err)
+/* ---- paths ---- */
+
+/* The number of names in a path; 0: it is none. */
+static size_t count_parts(const char *path)
+{
+	size_t n = 1, length;
+
+	for (;; path += length + 1, n++) {
+		length = strcspn(path, ".");
+		if (!length || n > PATH_PARTS)
+			return 0;
+		if (!path[length])
+			return n > 1 ? n : 0;
+	}
+}
+
+/* Splits `from` into names, whose texts lie in `text`. */
+static void split(struct path *p, const char *from, struct weft_btf_name *names, char *text)
 {
 	size_t i;
-	int ret, sweep;
 
-	s->n_now = 0;
-	for (i = 0; i < s->n; i++)
-		if (!s->members[i].found && s->n_now < MEMBER_PLACES)
-			s->now[s->n_now++] = (struct place){.member = i};
-	for (sweep = 0; s->n_now && sweep < MEMBER_SWEEPS; sweep++) {
-		s->n_next = 0;
-		ret = weft_btf_each_type(s->scan, meet_struct, s, err);
-		if (ret < 0)
-			return s->truncated ? weft_btf_malformed(err, "it ends within a type") : ret;
-		memcpy(s->now, s->next, s->n_next * sizeof(s->now[0]));
-		s->n_now = s->n_next;
-		for (i = s->n_now; i-- > 0;)
-			if (s->members[s->now[i].member].found)
-				s->now[i] = s->now[--s->n_now];
+	strcpy(text, from);
+	p->parts = names;
+	for (i = 0; i < p->n; i++) {
+		size_t length = strcspn(text, ".");
+
+		text[length] = '\0';
+		names[i].text = text;
+		text += length + 1;
 	}
-	return 0;
+}
+
+static int search(struct member_search *s, struct weft_btf_name *names, size_t n_names)
+{
+	int all, ret = 0;
+
+	for (all = 0; !ret && all < 2; all++) {
+		ret = weft_btf_find_names(s->scan, names, n_names, all, s->err);
+		if (!ret)
+			ret = weft_btf_each_type(s->scan, meet_struct, s, s->err);
+	}
+	return ret < 0 ? ret : 0;
 }
 
 int weft_btf_scan_members(struct weft_btf_scan *scan, struct weft_btf_member *members, size_t n,
 			  struct weft_error *err)
 {
-	struct member_search *s = calloc(1, sizeof(*s));
-	struct weft_btf_name *names = calloc(2 * n + 1, sizeof(*names));
-	bool missing = true;
-	int ret = 0, all;
-	size_t i;
+	struct member_search s = {.scan = scan, .err = err};
+	struct weft_btf_name *names = NULL;
+	size_t i, n_names = 0, bytes = 0;
+	char *texts = NULL;
+	int ret;
 
-	if (!s || !names) {
+	s.paths = calloc(n + 1, sizeof(*s.paths));
+	for (i = 0; s.paths && i < n; i++) {
+		struct path *p = &s.paths[s.n];
+
+		members[i].found = false;
+		p->member = &members[i];
+		p->n = count_parts(members[i].path);
+		if (!p->n)
+			continue;
+		s.n++;
+		n_names += p->n;
+		bytes += strlen(members[i].path) + 1;
+	}
+	names = calloc(n_names + 1, sizeof(*names));
+	texts = malloc(bytes + 1);
+	if (!s.paths || !names || !texts) {
 		ret = weft_nomem(err);
 		goto out;
 	}
-	s->scan = scan;
-	s->members = members;
-	s->n = n;
-	s->structures = names;
-	s->names = names + n;
-	for (i = 0; i < n; i++) {
-		members[i].found = false;
-		s->structures[i].text = members[i].structure;
-		s->names[i].text = members[i].member;
+	n_names = bytes = 0;
+	for (i = 0; i < s.n; i++) {
+		split(&s.paths[i], s.paths[i].member->path, names + n_names, texts + bytes);
+		n_names += s.paths[i].n;
+		bytes += strlen(s.paths[i].member->path) + 1;
 	}
-	for (all = 0; missing && all < 2; all++) {
-		ret = weft_btf_find_names(scan, names, 2 * n, all, err);
-		if (!ret)
-			ret = sweep_members(s, err);
-		if (ret)
-			break;
-		missing = false;
-		for (i = 0; i < n; i++)
-			missing |= !members[i].found;
-	}
+	ret = s.n ? search(&s, names, n_names) : 0;
 out:
+	free(texts);
 	free(names);
-	free(s);
+	free(s.paths);
 	return ret;
 }

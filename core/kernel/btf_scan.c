@@ -5,6 +5,11 @@
  * of 64 KiB: one over the strings, to learn at which offsets the wanted names lie, one over the
  * types. That takes no memory to speak of, where loading the whole takes 13 MB.
  *
+ * A type that refers to another is followed by id. The sweep leaves a mark at every so many types,
+ * a thousand at most (when they run out every second one is dropped), and from the mark before it
+ * the type is a few hundred steps away; one that the sweep has not come to yet is reached by going
+ * on from the last mark.
+ *
  * Strings of BTF are deduplicated by everything that makes it, so the sweep of strings first stops
  * as soon as it has each name once. Only when that leads to nothing it is made again to the end,
  * taking further places of the same text into account.
@@ -43,6 +48,7 @@ int weft_btf_scan_fd(int fd, struct weft_btf_scan **out, struct weft_error *err)
 	if (!scan)
 		return weft_nomem(err);
 	scan->fd = fd;
+	scan->stride = 64;
 	scan->window = malloc(WEFT_BTF_WINDOW);
 	if (!scan->window) {
 		free(scan);
@@ -208,39 +214,83 @@ static const struct {
 	[BTF_KIND_ENUM64] = {1, 0, 12},
 };
 
+static void leave_mark(struct weft_btf_scan *scan, uint32_t id, uint64_t at)
+{
+	uint32_t i;
+
+	if ((id - 1) % scan->stride || (id - 1) / scan->stride != scan->n_marks)
+		return;
+	if (scan->n_marks == WEFT_BTF_MARKS) {
+		for (i = 0; i < WEFT_BTF_MARKS / 2; i++)
+			scan->marks[i] = scan->marks[2 * i];
+		scan->n_marks = WEFT_BTF_MARKS / 2;
+		scan->stride *= 2;
+	}
+	scan->marks[scan->n_marks++] = (uint32_t)(at - scan->types);
+}
+
+/* The type that begins at *at, of this id; *at moves to the next. */
+static int take_type(struct weft_btf_scan *scan, uint64_t *at, uint32_t id, struct weft_btf_type *t,
+		     struct weft_error *err)
+{
+	const struct btf_type *raw = NULL;
+	uint64_t behind;
+
+	if (scan->types_end - *at >= sizeof(*raw))
+		raw = weft_btf_take(scan, *at, sizeof(*raw));
+	if (!raw)
+		return weft_btf_malformed(err, "it ends within a type");
+	leave_mark(scan, id, *at);
+	t->id = id;
+	t->kind = BTF_INFO_KIND(raw->info);
+	t->vlen = BTF_INFO_VLEN(raw->info);
+	t->kind_flag = BTF_INFO_KFLAG(raw->info);
+	t->name = raw->name_off;
+	t->type = raw->type;
+	t->body = *at + sizeof(*raw);
+	if (t->kind >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[t->kind].known)
+		return weft_btf_malformed(err, "it has a type of unknown kind");
+	behind = kinds[t->kind].fixed + (uint64_t)kinds[t->kind].each * t->vlen;
+	if (behind > scan->types_end - t->body)
+		return weft_btf_malformed(err, "it ends within a type");
+	*at = t->body + behind;
+	return 0;
+}
+
 int weft_btf_each_type(struct weft_btf_scan *scan, int (*fn)(const struct weft_btf_type *, void *),
 		       void *arg, struct weft_error *err)
 {
 	struct weft_btf_type t = {.id = 0};
 	uint64_t at = scan->types;
+	int ret = 0;
+
+	while (!ret && at < scan->types_end) {
+		ret = take_type(scan, &at, t.id + 1, &t, err);
+		if (!ret)
+			ret = fn(&t, arg);
+	}
+	return ret;
+}
+
+int weft_btf_type_by_id(struct weft_btf_scan *scan, uint32_t id, struct weft_btf_type *out,
+			struct weft_error *err)
+{
+	uint32_t mark = 0, i;
+	uint64_t at = scan->types;
 	int ret;
 
-	while (at < scan->types_end) {
-		const struct btf_type *raw;
-		uint64_t behind;
-
-		raw = scan->types_end - at < sizeof(*raw) ? NULL
-							  : weft_btf_take(scan, at, sizeof(*raw));
-		if (!raw)
-			return weft_btf_malformed(err, "it ends within a type");
-		t.id++;
-		t.kind = BTF_INFO_KIND(raw->info);
-		t.vlen = BTF_INFO_VLEN(raw->info);
-		t.kind_flag = BTF_INFO_KFLAG(raw->info);
-		t.name = raw->name_off;
-		t.type = raw->type;
-		t.body = at + sizeof(*raw);
-		if (t.kind >= sizeof(kinds) / sizeof(kinds[0]) || !kinds[t.kind].known)
-			return weft_btf_malformed(err, "it has a type of unknown kind");
-		behind = kinds[t.kind].fixed + (uint64_t)kinds[t.kind].each * t.vlen;
-		if (behind > scan->types_end - t.body)
-			return weft_btf_malformed(err, "it ends within a type");
-		ret = fn(&t, arg);
-		if (ret)
-			return ret;
-		at = t.body + behind;
+	if (id && scan->n_marks) {
+		mark = (id - 1) / scan->stride;
+		if (mark >= scan->n_marks)
+			mark = scan->n_marks - 1;
+		at += scan->marks[mark];
 	}
-	return 0;
+	for (i = mark * scan->stride + 1; id && at < scan->types_end; i++) {
+		ret = take_type(scan, &at, i, out, err);
+		if (ret || i == id)
+			return ret;
+	}
+	return weft_btf_malformed(err, "it refers to a type that it does not have");
 }
 
 /* ---- functions ---- */

@@ -10,6 +10,7 @@
 #include "core/kernel/btf_scan.h"
 
 #define WEFT_BTF_WINDOW (64u << 10)
+#define WEFT_BTF_MARKS  1024u
 
 struct weft_btf_scan {
 	int fd;
@@ -18,6 +19,9 @@ struct weft_btf_scan {
 	uint8_t *window;
 	uint64_t window_at;
 	size_t window_size;
+	/* Where every stride-th of the types seen so far begins, in bytes from the first. */
+	uint32_t marks[WEFT_BTF_MARKS];
+	uint32_t n_marks, stride;
 };
 
 /* A type's head; its body lies at file offset `body`. */
@@ -51,5 +55,10 @@ bool weft_btf_is_name(const struct weft_btf_name *name, uint32_t at);
 /* Calls fn for every type; a result other than 0 ends the walk and is returned. */
 int weft_btf_each_type(struct weft_btf_scan *scan, int (*fn)(const struct weft_btf_type *, void *),
 		       void *arg, struct weft_error *err);
+
+/* The type of an id; 0 (void) and ids beyond the last are BTF_MALFORMED. fn of weft_btf_each_type()
+ * may call it. */
+int weft_btf_type_by_id(struct weft_btf_scan *scan, uint32_t id, struct weft_btf_type *out,
+			struct weft_error *err);
 
 #endif

@@ -57,9 +57,11 @@ int weft_program_trial(const struct weft_load_class *load, struct weft_error *er
 
 /* Type id of the FUNC named, or -ENOENT. */
 int weft_btf_find_func(const char *name, uint32_t *id, struct weft_error *err);
-/* Byte offsets of members of structs; `path` is "task_struct.tgid". One pass for all. */
+/* Byte offsets of members of structs, one pass for all: "task_struct.tgid", or a member of a member
+ * that is a struct itself and not a pointer to one, "perf_event.hw.hrtimer". What lies in nameless
+ * structs and unions counts as its owner's. A bit field is not found. */
 struct weft_btf_member {
-	const char *structure, *member;
+	const char *path;
 	uint32_t offset;
 	bool found;
 };

@@ -55,11 +55,9 @@ static const char *const tracepoints[N_EVENTS] = {
 int weft_btf_task_offsets(struct weft_task_offsets *out, struct weft_error *err)
 {
 	struct weft_btf_member m[] = {
-		{.structure = "task_struct", .member = "tgid"},
-		{.structure = "task_struct", .member = "pid"},
-		{.structure = "task_struct", .member = "real_parent"},
-		{.structure = "task_struct", .member = "signal"},
-		{.structure = "signal_struct", .member = "live"},
+		{.path = "task_struct.tgid"},        {.path = "task_struct.pid"},
+		{.path = "task_struct.real_parent"}, {.path = "task_struct.signal"},
+		{.path = "signal_struct.live"},
 	};
 	size_t i, n = sizeof(m) / sizeof(m[0]);
 	int ret = weft_btf_find_members(m, n, err);
@@ -69,8 +67,8 @@ int weft_btf_task_offsets(struct weft_task_offsets *out, struct weft_error *err)
 	for (i = 0; i < n; i++)
 		if (!m[i].found)
 			return weft_fail(err, -ENOENT, "BTF_NOT_FOUND",
-					 "the kernel's type information has no member %s of %s",
-					 m[i].member, m[i].structure);
+					 "the kernel's type information has no member %s",
+					 m[i].path);
 	out->tgid = m[0].offset;
 	out->pid = m[1].offset;
 	out->real_parent = m[2].offset;

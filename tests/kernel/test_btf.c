@@ -5,7 +5,7 @@
 #include <linux/btf.h>
 #include <sys/mman.h>
 
-#include "core/kernel/btf_scan.h"
+#include "core/kernel/btf_window.h"
 #include "tests/kernel/support.h"
 
 /* ---- this kernel ---- */
@@ -29,48 +29,84 @@ Test(btf, functions_have_the_ids_that_libbpf_finds)
 	weft_error_destroy(err);
 }
 
-/* The truth: byte offset of a member, looked for in anonymous parts too; -1: none. */
-static long libbpf_offset(const struct btf *btf, uint32_t id, const char *name, long base)
+static const struct btf_member *find_member(const struct btf *btf, const struct btf_type *t,
+					    const char *name, long *base);
+
+/* Looks for a member in a struct and its nameless parts; *base, in bits, becomes where it lies. */
+static const struct btf_member *find_member(const struct btf *btf, const struct btf_type *t,
+					    const char *name, long *base)
 {
-	const struct btf_type *t = btf__type_by_id(btf, id);
-	const struct btf_member *m;
+	const struct btf_member *m = btf_members(t), *inner;
 	int i;
 
-	while (btf_is_mod(t))
-		t = btf__type_by_id(btf, t->type);
-	if (!btf_is_composite(t))
-		return -1;
-	m = btf_members(t);
 	for (i = 0; i < btf_vlen(t); i++) {
-		long at = base + btf_member_bit_offset(t, (uint32_t)i);
+		long at = *base + btf_member_bit_offset(t, (uint32_t)i);
 		const char *n = btf__name_by_offset(btf, m[i].name_off);
+		const struct btf_type *type = btf__type_by_id(btf, m[i].type);
 
-		if (*n && !strcmp(n, name))
-			return btf_member_bitfield_size(t, (uint32_t)i) ? -1 : at / 8;
-		if (!*n) {
-			at = libbpf_offset(btf, m[i].type, name, at);
-			if (at >= 0)
-				return at;
+		if (*n ? !strcmp(n, name) : false) {
+			*base = btf_member_bitfield_size(t, (uint32_t)i) ? -1 : at;
+			return &m[i];
+		}
+		while (btf_is_mod(type))
+			type = btf__type_by_id(btf, type->type);
+		inner = *n || !btf_is_composite(type) ? NULL : find_member(btf, type, name, &at);
+		if (inner) {
+			*base = at;
+			return inner;
 		}
 	}
-	return -1;
+	return NULL;
+}
+
+/* The truth: the byte offset of what a path names; -1: nothing that has one. */
+static long libbpf_offset(const struct btf *btf, const char *path)
+{
+	char copy[256], *save = NULL, *part;
+	long bits = 0;
+	int id;
+
+	strcpy(copy, path);
+	id = btf__find_by_name_kind(btf, strtok_r(copy, ".", &save), BTF_KIND_STRUCT);
+	while ((part = strtok_r(NULL, ".", &save))) {
+		const struct btf_type *t = id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)id);
+		const struct btf_member *m;
+
+		while (t && (btf_is_mod(t) || btf_is_typedef(t)))
+			t = btf__type_by_id(btf, t->type);
+		m = t && btf_is_composite(t) ? find_member(btf, t, part, &bits) : NULL;
+		if (!m || bits < 0)
+			return -1;
+		id = (int)m->type;
+	}
+	return bits / 8;
 }
 
 Test(btf, members_have_the_offsets_that_libbpf_finds)
 {
 	struct weft_btf_member m[] = {
-		{.structure = "task_struct", .member = "tgid"},
-		{.structure = "task_struct", .member = "pid"},
-		{.structure = "task_struct", .member = "real_parent"},
-		{.structure = "task_struct", .member = "signal"},
-		{.structure = "signal_struct", .member = "live"},
-		{.structure = "task_struct", .member = "thread"},
-		{.structure = "page", .member = "mapping"},       /* in an anonymous union */
-		{.structure = "page", .member = "compound_head"}, /* two levels down */
-		{.structure = "inode", .member = "i_ino"},
-		{.structure = "task_struct", .member = "no_such_member"},
-		{.structure = "no_such_struct", .member = "pid"},
-		{.structure = "task_struct", .member = "in_execve"}, /* a bit field */
+		{.path = "task_struct.tgid"},
+		{.path = "task_struct.pid"},
+		{.path = "task_struct.real_parent"},
+		{.path = "task_struct.signal"},
+		{.path = "signal_struct.live"},
+		{.path = "task_struct.thread"},
+		{.path = "page.mapping"},       /* in an anonymous union */
+		{.path = "page.compound_head"}, /* two levels down */
+		{.path = "inode.i_ino"},
+		{.path = "perf_event.hw.hrtimer.node.expires"},
+		{.path = "task_struct.se.avg.load_sum"},
+		{.path = "task_struct.se.run_node.rb_left"},
+		{.path = "signal_struct.live.counter"}, /* through a typedef */
+		{.path = "file.f_path.dentry"},
+		{.path = "inode.i_data.i_pages.xa_head"},
+		{.path = "task_struct.no_such_member"},
+		{.path = "no_such_struct.pid"},
+		{.path = "task_struct.in_execve"},       /* a bit field */
+		{.path = "task_struct.real_parent.pid"}, /* through a pointer */
+		{.path = "task_struct.comm.counter"},    /* an array has no members */
+		{.path = "task_struct.tgid.tgid"},
+		{.path = "perf_event.hw.no_such_member.node"},
 	};
 	struct btf *btf = btf__load_vmlinux_btf();
 	struct weft_error *err = weft_error_create();
@@ -79,16 +115,44 @@ Test(btf, members_have_the_offsets_that_libbpf_finds)
 	cr_assert_not_null(btf);
 	cr_assert_eq(weft_btf_find_members(m, n, err), 0, "%s", weft_error_text(err));
 	for (i = 0; i < n; i++) {
-		int id = btf__find_by_name_kind(btf, m[i].structure, BTF_KIND_STRUCT);
-		long truth = id < 0 ? -1 : libbpf_offset(btf, (uint32_t)id, m[i].member, 0);
+		long truth = libbpf_offset(btf, m[i].path);
 
-		cr_expect_eq(m[i].found, truth >= 0, "%s.%s", m[i].structure, m[i].member);
+		cr_expect_eq(m[i].found, truth >= 0, "%s is at %ld", m[i].path, truth);
 		if (m[i].found)
-			cr_expect_eq(m[i].offset, truth, "%s.%s: %u, not %ld", m[i].structure,
-				     m[i].member, m[i].offset, truth);
+			cr_expect_eq(m[i].offset, truth, "%s: %u, not %ld", m[i].path, m[i].offset,
+				     truth);
 		found += m[i].found;
 	}
-	cr_expect_geq(found, 8u);
+	cr_expect_geq(found, 14u);
+	btf__free(btf);
+	weft_error_destroy(err);
+}
+
+/* Every type by its id, from the last to the first: what the marks lead to is what libbpf has. */
+Test(btf, types_have_the_ids_that_libbpf_gives_them)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	struct weft_error *err = weft_error_create();
+	struct weft_btf_scan *scan;
+	struct weft_btf_type t;
+	uint32_t id, n;
+
+	cr_assert_not_null(btf);
+	cr_assert_eq(weft_btf_scan_open(WEFT_BTF_VMLINUX, &scan, err), 0);
+	n = btf__type_cnt(btf);
+	for (id = n - 1; id > 0; id = id > 97 ? id - 97 : id - 1) {
+		const struct btf_type *truth = btf__type_by_id(btf, id);
+
+		cr_assert_eq(weft_btf_type_by_id(scan, id, &t, err), 0, "%s", weft_error_text(err));
+		cr_assert(t.id == id && t.name == truth->name_off && t.type == truth->type &&
+				  t.kind == btf_kind(truth) && t.vlen == btf_vlen(truth),
+			  "type %u", id);
+	}
+	cr_expect_leq(scan->n_marks, WEFT_BTF_MARKS);
+	cr_expect_gt(scan->stride, 64u, "marks have been thinned out");
+	cr_expect_eq(weft_btf_type_by_id(scan, n, &t, err), -EBADMSG);
+	cr_expect_eq(weft_btf_type_by_id(scan, 0, &t, err), -EBADMSG);
+	weft_btf_scan_close(scan);
 	btf__free(btf);
 	weft_error_destroy(err);
 }
@@ -306,10 +370,8 @@ Test(btf_synthetic, anonymous_parts_earlier_later_and_behind_qualifiers)
 	struct weft_error *err = weft_error_create();
 	uint32_t s = string(b, "s"), a = string(b, "a"), c = string(b, "c"), d = string(b, "d"),
 		 f = string(b, "f");
-	struct weft_btf_member m[] = {{.structure = "s", .member = "a"},
-				      {.structure = "s", .member = "c"},
-				      {.structure = "s", .member = "d"},
-				      {.structure = "s", .member = "f"}};
+	struct weft_btf_member m[] = {
+		{.path = "s.a"}, {.path = "s.c"}, {.path = "s.d"}, {.path = "s.f"}};
 	int fd;
 
 	type(b, 0, BTF_KIND_UNION, 1, false, 8); /* 1: earlier than s */
@@ -337,22 +399,94 @@ Test(btf_synthetic, anonymous_parts_earlier_later_and_behind_qualifiers)
 	weft_error_destroy(err);
 }
 
-/* A struct that contains itself by name-less members must not go on for ever. */
-Test(btf_synthetic, a_struct_within_itself)
+/* s.h.e through a typedef and a const, past a struct of the same name that lacks it; types refer
+ * forwards and backwards, and some members' names are those of other levels. */
+Test(btf_synthetic, members_of_members)
 {
 	struct blob *b = blob_new();
 	struct weft_error *err = weft_error_create();
-	uint32_t s = string(b, "s"), i;
-	struct weft_btf_member m = {.structure = "s", .member = "a"};
+	uint32_t s = string(b, "s"), h = string(b, "h"), e = string(b, "e"), x = string(b, "x");
+	struct weft_btf_member m[] = {{.path = "s.h.e"},     {.path = "s.h"},   {.path = "s.h.x.e"},
+				      {.path = "s.e"},       {.path = "s.p.e"}, {.path = "s.h.e.e"},
+				      {.path = "s.h.x.e.h"}, {.path = "s"},     {.path = "s."},
+				      {.path = ".s"},        {.path = ""},      {.path = "s..e"}};
+	static const long truth[] = {24, 8, 36, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+	size_t i, n = sizeof(m) / sizeof(m[0]);
+	uint32_t p = string(b, "p");
+	int fd;
+
+	type(b, s, BTF_KIND_STRUCT, 1, false, 8); /* 1: not the one that is meant */
+	member(b, x, 5, 0);
+	type(b, 0, BTF_KIND_UNION, 2, false, 16); /* 2: nameless */
+	member(b, x, 7, 64);
+	member(b, e, 5, 64);
+	type(b, s, BTF_KIND_STRUCT, 2, false, 64); /* 3 */
+	member(b, h, 4, 64);
+	member(b, p, 9, 512);
+	type(b, 0, BTF_KIND_CONST, 0, false, 6); /* 4 */
+	type(b, x, BTF_KIND_INT, 0, false, 8);   /* 5 */
+	word(b, 64);
+	type(b, h, BTF_KIND_TYPEDEF, 0, false, 8); /* 6 */
+	type(b, x, BTF_KIND_STRUCT, 1, false, 16); /* 7 */
+	member(b, e, 5, 96);
+	type(b, h, BTF_KIND_STRUCT, 2, false, 32); /* 8 */
+	member(b, s, 5, 0);
+	member(b, 0, 2, 64);
+	type(b, 0, BTF_KIND_PTR, 0, false, 8); /* 9 */
+	fd = blob_file(b, 0);
+	cr_assert_eq(members_of(fd, m, n, err), 0, "%s", weft_error_text(err));
+	for (i = 0; i < n; i++)
+		cr_expect_eq(m[i].found ? (long)m[i].offset : -1, truth[i], "%s: %ld", m[i].path,
+			     m[i].found ? (long)m[i].offset : -1);
+	close(fd);
+	free(b);
+	weft_error_destroy(err);
+}
+
+/* A struct that contains itself, by members without a name or with one, must not go on for ever. */
+Test(btf_synthetic, a_struct_within_itself)
+{
+	struct weft_error *err = weft_error_create();
+	uint32_t s, a, i;
+	int fd, named;
+
+	for (named = 0; named < 2; named++) {
+		struct weft_btf_member m = {.path = named ? "s.a.a.a.a.a.a.b" : "s.b"};
+		struct blob *b = blob_new();
+
+		s = string(b, "s");
+		a = string(b, "a");
+		string(b, "b");
+		type(b, s, BTF_KIND_STRUCT, 200, false, 64);
+		for (i = 0; i < 200; i++)
+			member(b, named ? a : 0, 1, 0xffffff);
+		fd = blob_file(b, 0);
+		weft_error_clear(err);
+		cr_expect_eq(members_of(fd, &m, 1, err), named ? 0 : -EBADMSG);
+		cr_expect_str_eq(weft_error_tag(err), named ? "" : "BTF_MALFORMED");
+		cr_expect_not(m.found);
+		close(fd);
+		free(b);
+	}
+	weft_error_destroy(err);
+}
+
+/* A typedef of itself, and nameless structs in a circle. */
+Test(btf_synthetic, circles)
+{
+	struct weft_error *err = weft_error_create();
+	struct weft_btf_member m = {.path = "s.a"};
+	struct blob *b = blob_new();
+	uint32_t s = string(b, "s");
 	int fd;
 
 	string(b, "a");
-	type(b, s, BTF_KIND_STRUCT, 200, false, 64);
-	for (i = 0; i < 200; i++)
-		member(b, 0, 1, 0xffffff);
+	type(b, 0, BTF_KIND_TYPEDEF, 0, false, 1);
+	type(b, s, BTF_KIND_STRUCT, 1, false, 8);
+	member(b, 0, 1, 0);
 	fd = blob_file(b, 0);
-	cr_expect_eq(members_of(fd, &m, 1, err), 0);
-	cr_expect_not(m.found);
+	cr_expect_eq(members_of(fd, &m, 1, err), -EBADMSG);
+	cr_expect_str_eq(weft_error_tag(err), "BTF_MALFORMED");
 	close(fd);
 	free(b);
 	weft_error_destroy(err);
@@ -363,7 +497,7 @@ Test(btf_synthetic, BTF_MALFORMED_at_every_length)
 	struct blob *b = blob_new();
 	struct weft_error *err = weft_error_create();
 	uint32_t name = string(b, "s");
-	struct weft_btf_member m = {.structure = "s", .member = "a"};
+	struct weft_btf_member m = {.path = "s.a"};
 	size_t cut;
 	int fd;
 
@@ -401,11 +535,11 @@ Test(btf_synthetic, every_byte_damaged)
 	fd = blob_file(b, 0);
 	for (i = 0; i < b->size; i++) {
 		for (k = 0; k < sizeof(values); k++) {
-			struct weft_btf_member m = {.structure = "s", .member = "a"};
+			struct weft_btf_member m[] = {{.path = "s.a"}, {.path = "s.s.a"}};
 			uint32_t id;
 
 			cr_assert_eq(pwrite(fd, &values[k], 1, (off_t)i), 1);
-			members_of(fd, &m, 1, NULL);
+			members_of(fd, m, 2, NULL);
 			func_of(fd, "a", &id, NULL);
 		}
 		cr_assert_eq(pwrite(fd, b->bytes + i, 1, (off_t)i), 1);
