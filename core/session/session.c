@@ -422,8 +422,8 @@ static void report_symbols(struct weft_session *s)
 		weft_session_log(s, WEFT_LOG_WARNING,
 				 "kernel symbols are hidden (kernel.kptr_restrict)");
 	if (stats.forgotten)
-		weft_session_log(s, WEFT_LOG_WARNING,
-				 "%llu ended processes or mappings were forgotten: some user frames "
+		weft_session_log(s, WEFT_LOG_INFO,
+				 "%llu ended processes or mappings were forgotten: frames of theirs "
 				 "have no name",
 				 (unsigned long long)stats.forgotten);
 }
