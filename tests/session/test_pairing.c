@@ -130,6 +130,9 @@ Test(pairing, no_elapsed_no_entry)
 #define LEAVE 0x6c65617665L
 enum { F, G };
 
+/* Long beside the time for which a virtual processor may stand still. */
+#define STEP_NS 20000000
+
 static void enter(int function, long frame, long value)
 {
 	syscall(SYS_getpid, ENTER, function, frame, value);
@@ -140,7 +143,7 @@ static void leave(int function, long frame, long value)
 	syscall(SYS_getpid, LEAVE, function, frame, value);
 }
 
-/* The value of a return says at which step its entry was; steps lie a millisecond apart, so that
+/* The value of a return says at which step its entry was; steps lie STEP_NS apart, so that
  * elapsed tells which entry it was matched with. */
 static void trace_calls(struct rig *r, void (*calls)(void *), const char *options)
 {
@@ -168,15 +171,15 @@ static void expect_pair(const struct rig *r, size_t i, size_t entry)
 	int64_t between = (int64_t)(ret->time_ns - ent->time_ns);
 
 	/* The times of the records and those that elapsed is made of are taken moments apart; the
-	 * entries next to this one are a millisecond away. */
-	cr_expect_lt(llabs(cap_int(ret, "e") - between), 500000,
+	 * entries next to this one are a step away. */
+	cr_expect_lt(llabs(cap_int(ret, "e") - between), STEP_NS / 2,
 		     "record %zu: elapsed %lld ns, but its entry was %lld ns ago", i,
 		     (long long)cap_int(ret, "e"), (long long)between);
 }
 
-static void pause_ms(void)
+static void step(void)
 {
-	const struct timespec t = {.tv_nsec = 1000000};
+	const struct timespec t = {.tv_nsec = STEP_NS};
 
 	nanosleep(&t, NULL);
 }
@@ -186,7 +189,7 @@ static void recursion(void *arg)
 	(void)arg;
 	for (int i = 0; i < 5; i++) {
 		enter(F, 1000 - 16 * i, i);
-		pause_ms();
+		step();
 	}
 	for (int i = 4; i >= 0; i--)
 		leave(F, 1000 - 16 * i, i);
@@ -213,11 +216,11 @@ static void longjmp_over(void *arg)
 {
 	(void)arg;
 	enter(F, 1000, 0);
-	pause_ms();
+	step();
 	enter(G, 900, 1);
-	pause_ms();
+	step();
 	enter(F, 800, 2);
-	pause_ms();
+	step();
 	leave(F, 1000, 0);
 	leave(G, 900, 1); /* cannot be: it was jumped over */
 }
@@ -239,14 +242,14 @@ static void missed_returns(void *arg)
 {
 	(void)arg;
 	enter(F, 1000, 0);
-	pause_ms();
+	step();
 	enter(G, 900, 1); /* its return is missed */
-	pause_ms();
+	step();
 	enter(G, 900, 2);
-	pause_ms();
+	step();
 	leave(G, 900, 2);
 	enter(F, 950, 3); /* above: g's frame is dead by then */
-	pause_ms();
+	step();
 	leave(F, 950, 3);
 	leave(F, 1000, 0);
 }
@@ -269,9 +272,9 @@ static void tail_call(void *arg)
 {
 	(void)arg;
 	enter(F, 1000, 0);
-	pause_ms();
+	step();
 	enter(G, 1000, 1);
-	pause_ms();
+	step();
 	leave(G, 1000, 1);
 	leave(F, 1000, 0);
 }
