@@ -43,7 +43,7 @@ extern const struct cli_command cli_run, cli_list, cli_check, cli_explain, cli_i
 
 /* The options that every subcommand has, for getopt_long: CLI_COMMON_SHORT and the rows CLI_COMMON_LONG. */
 enum { CLI_OPTION_PLUGIN_DIR = 256, CLI_OPTION_OTHERS };
-#define CLI_COMMON_SHORT "+hv"
+#define CLI_COMMON_SHORT "hv"
 #define CLI_COMMON_LONG                                                        \
 	{"help", no_argument, NULL, 'h'}, {"verbose", no_argument, NULL, 'v'}, \
 	{                                                                      \

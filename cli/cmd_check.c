@@ -52,7 +52,7 @@ static int check_or_explain(struct cli *cli, const struct cli_command *command, 
 	bool destructive = false;
 	int o, status;
 
-	while ((o = getopt_long(argc, argv, CLI_COMMON_SHORT + 1, options, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, CLI_COMMON_SHORT, options, NULL)) != -1) {
 		if (o == CLI_OPTION_OTHERS) {
 			destructive = true;
 			continue;

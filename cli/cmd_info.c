@@ -104,7 +104,7 @@ static int info_main(struct cli *cli, int argc, char **argv)
 	int o, status;
 	size_t i;
 
-	while ((o = getopt_long(argc, argv, CLI_COMMON_SHORT + 1, options, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, CLI_COMMON_SHORT, options, NULL)) != -1) {
 		status = cli_common_option(cli, &cli_info, o, optarg);
 		if (status >= 0)
 			return status;

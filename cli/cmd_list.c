@@ -103,7 +103,7 @@ static int list_main(struct cli *cli, int argc, char **argv)
 	size_t n_pids = 0;
 	int o, status, ret;
 
-	while ((o = getopt_long(argc, argv, CLI_COMMON_SHORT "p:" + 1, options, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, CLI_COMMON_SHORT "p:", options, NULL)) != -1) {
 		if (o == 'p') {
 			if (n_pids == sizeof(pids) / sizeof(pids[0]))
 				return cli_bad_usage(&cli_list, "too many processes");

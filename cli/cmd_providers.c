@@ -21,7 +21,7 @@ static int providers_main(struct cli *cli, int argc, char **argv)
 	int o, status;
 	size_t i;
 
-	while ((o = getopt_long(argc, argv, CLI_COMMON_SHORT + 1, options, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, CLI_COMMON_SHORT, options, NULL)) != -1) {
 		status = cli_common_option(cli, &cli_providers, o, optarg);
 		if (status >= 0)
 			return status;
@@ -58,7 +58,7 @@ static int schema_main(struct cli *cli, int argc, char **argv)
 	char *text = NULL;
 	size_t i;
 
-	while ((o = getopt_long(argc, argv, CLI_COMMON_SHORT + 1, schema_options, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, CLI_COMMON_SHORT, schema_options, NULL)) != -1) {
 		if (o == CLI_OPTION_OTHERS) {
 			reference = true;
 			continue;

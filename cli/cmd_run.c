@@ -55,7 +55,7 @@ static int parse_options(struct run *r, int argc, char **argv)
 {
 	int o, status;
 
-	while ((o = getopt_long(argc, argv, CLI_COMMON_SHORT "p:c:o:", options, NULL)) != -1) {
+	while ((o = getopt_long(argc, argv, "+" CLI_COMMON_SHORT "p:c:o:", options, NULL)) != -1) {
 		switch (o) {
 		case 'p':
 			if (r->n_pids == sizeof(r->pids) / sizeof(r->pids[0]))
