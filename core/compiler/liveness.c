@@ -222,9 +222,9 @@ int weft_liveness(const struct weft_ir *ir, struct weft_interval *intervals)
 		intervals[v] = (struct weft_interval){.start = UINT32_MAX, .hint = WEFT_NO_HINT};
 	f.blocks = calloc(ir->n_insns + 1, sizeof(*f.blocks));
 	f.block_of_label = calloc(ir->n_labels + 1, sizeof(*f.block_of_label));
-	f.seen = calloc(ir->n_vregs, sizeof(*f.seen));
-	f.dense = calloc(ir->n_vregs, sizeof(*f.dense));
-	f.wide = calloc(ir->n_vregs, sizeof(*f.wide));
+	f.seen = calloc(ir->n_vregs + 1, sizeof(*f.seen));
+	f.dense = calloc(ir->n_vregs + 1, sizeof(*f.dense));
+	f.wide = calloc(ir->n_vregs + 1, sizeof(*f.wide));
 	if (!f.blocks || !f.block_of_label || !f.seen || !f.dense || !f.wide)
 		goto out;
 	find_blocks(&f);

@@ -118,7 +118,7 @@ static void walk(struct weft_lower *lw, struct weft_place row, weft_vreg bytes, 
 	step(lw, hash->h, BPF_XOR, frame, factor, 29);
 	step(lw, hash->check, BPF_ADD, frame, check_factor, 32);
 	weft_ir_step(&lw->ir, BPF_ADD, at, 8);
-	weft_ir_branch_imm(&lw->ir, BPF_JLT, at, 8 * cap, again);
+	weft_ir_branch_imm(&lw->ir, BPF_JLT, at, (int64_t)8 * cap, again);
 	weft_ir_place(&lw->ir, done);
 }
 
