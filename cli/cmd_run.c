@@ -238,7 +238,7 @@ static int trace(struct run *r, struct weft_session *s, struct weft_sink *sink,
 	stopped = weft_session_stop(s, &end, r->cli->err);
 	if (run.stop_fd >= 0)
 		close(run.stop_fd);
-	if ((ret == -EPIPE || ret == 0) && stopped == -EPIPE)
+	if (ret == -EPIPE || (!ret && stopped == -EPIPE))
 		return CLI_FAILED; /* the reader has gone: it knows */
 	if (ret || stopped)
 		return cli_report(r->cli, CLI_FAILED);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* trace-cli: chooses the subcommand. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -24,13 +26,26 @@ static void usage(FILE *to)
 	      to);
 }
 
+/* What is opened later must not take the place of a descriptor that we were started without:
+ * results would be written into it. What is put there instead cannot be written to. */
+static void reserve_descriptors(void)
+{
+	int fd;
+
+	for (fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
+			_exit(CLI_FAILED);
+}
+
 int main(int argc, char **argv)
 {
 	struct cli cli = {0};
 	const char *names[N_COMMANDS], *near;
+	char program[64]; /* as getopt calls us */
 	int status;
 	size_t i;
 
+	reserve_descriptors();
 	if (argc < 2) {
 		usage(stderr);
 		return CLI_USAGE;
@@ -53,6 +68,8 @@ int main(int argc, char **argv)
 			fputs("trace-cli: out of memory\n", stderr);
 			return CLI_FAILED;
 		}
+		snprintf(program, sizeof(program), "trace-cli %s", commands[i]->name);
+		argv[1] = program;
 		status = commands[i]->run(&cli, argc - 1, argv + 1);
 		weft_loader_destroy(cli.loader);
 		weft_error_destroy(cli.err);
