@@ -14,11 +14,11 @@ static int prepare_wrong(struct rig *r, const char *wrong, const char *clauses)
 			   wrong, clauses);
 }
 
-#define EIGHT                                   \
-	"  - probe: 'fx-wrong::[0-7]:call'\n"   \
+#define EIGHT                                 \
+	"  - probe: 'fx-wrong::[0-7]:call'\n" \
 	"    do: [count: {into: n, by: {s: ustack, k: stack}}, emit: [pid], max: {into: m, value: pid}]\n"
-#define CONST                                   \
-	"  - probe: 'fx-wrong::const:call'\n"   \
+#define CONST                                 \
+	"  - probe: 'fx-wrong::const:call'\n" \
 	"    do: [count: {into: c}]\n"
 
 /* Preparing succeeds, starting fails. */
@@ -169,7 +169,8 @@ Test(failure, nothing_is_left_of_a_run)
 	kernel_objects_read(&before);
 	rig_trace(&r, NULL,
 		  "version: 1\n"
-		  "target: {command: [" FIXTURE_WORKLOAD_DIR "/calls, '2000', '2', '2'], follow: true}\n"
+		  "target: {command: [" FIXTURE_WORKLOAD_DIR
+		  "/calls, '2000', '2', '2'], follow: true}\n"
 		  "options: {interval: 100ms}\n"
 		  "begin: [count: {into: lists}]\n"
 		  "probes:\n"

@@ -190,7 +190,8 @@ static int describe(const struct weft_probe *probe, void *arg)
 	struct rig *r = arg;
 	const struct weft_probe_info *info;
 
-	cr_assert_eq(weft_session_describe(r->session, probe, &info, r->err), 0, "%s", rig_errors(r));
+	cr_assert_eq(weft_session_describe(r->session, probe, &info, r->err), 0, "%s",
+		     rig_errors(r));
 	cr_assert_eq(info->n_args, 4);
 	cr_expect_str_eq(info->args[0].name, "filename");
 	cr_expect_eq(info->args[0].type.kind, WEFT_TYPE_STRING);
@@ -248,7 +249,8 @@ Test(info, patterns_that_match_nothing)
 {
 	no_match("fx-trase:::exec", "PROBE_NO_PROVIDER", "fx-trace");
 	no_match("fx-trace:shed::exec", "PROBE_NO_MODULE", "sched");
-	no_match("fx-trace:sched:sched_process_exek:exec", "PROBE_NO_FUNCTION", "sched_process_exec");
+	no_match("fx-trace:sched:sched_process_exek:exec", "PROBE_NO_FUNCTION",
+		 "sched_process_exec");
 	no_match("fx-trace:sched:sched_process_exec:exek", "PROBE_NO_NAME", "exec");
 	no_match(":::", "PATTERN_TOO_BROAD", NULL);
 	no_match("*:::", "PATTERN_TOO_BROAD", NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Where time goes, by the profile provider, on the machine as it is: other programs may run. What is
- * asserted of shares holds within five standard deviations of a binomial with as many samples as
+ * Where time goes, by the profile provider, on the machine as it is: other programs may run. What
+ * is asserted of shares holds within five standard deviations of a binomial with as many samples as
  * there were, which chance exceeds once in 1.7 million runs.
  */
 #include <math.h>
@@ -62,8 +62,8 @@ Test(profile, shares_by_symbol)
 	cr_expect(truth > 0.74 && truth < 0.76, "the workload: %f", truth);
 	cr_expect_gt(n, 1000, "%llu samples", (unsigned long long)n);
 	cr_expect_gt((double)n, 0.95 * (double)cap_total(t), "nearly all of it is in the two");
-	cr_expect_lt(fabs(share - truth), 5 * sigma, "%f of %llu samples, truth %f, sigma %f", share,
-		     (unsigned long long)n, truth, sigma);
+	cr_expect_lt(fabs(share - truth), 5 * sigma, "%f of %llu samples, truth %f, sigma %f",
+		     share, (unsigned long long)n, truth, sigma);
 	for (size_t i = 0; i < t->n_rows; i++) {
 		const struct weft_value *s = cap_key(&t->rows[i], "s");
 
@@ -95,7 +95,8 @@ Test(profile, symbols_of_short_lived_programs)
 	rig_init(&r);
 	rig_trace(&r, NULL,
 		  "version: 1\n"
-		  "target: {command: [sh, -c, 'for i in 1 2 3 4 5 6 7 8; do " SPIN " 0.05 >/dev/null; done'], "
+		  "target: {command: [sh, -c, 'for i in 1 2 3 4 5 6 7 8; do " SPIN
+		  " 0.05 >/dev/null; done'], "
 		  "follow: true}\n"
 		  "probes:\n"
 		  "  - probe: 'profile:::profile-1999hz'\n"
