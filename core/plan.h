@@ -210,6 +210,16 @@ struct weft_comparison {
 };
 #define WEFT_MAX_COMPARISONS 64u
 
+/* A member of a kernel struct, whose offset the kernel's type information tells. */
+#define WEFT_MEMBER_PARTS 16u /* names in a path */
+enum weft_member_state { WEFT_MEMBER_WANTED, WEFT_MEMBER_KNOWN, WEFT_MEMBER_ABSENT };
+
+struct weft_kernel_member {
+	const char *path; /* "task_struct.tgid", "perf_event.hw.hrtimer.node.expires" */
+	enum weft_member_state state;
+	uint32_t offset; /* KNOWN: bytes */
+};
+
 struct weft_plan {
 	struct weft_arena *arena;
 	const struct weft_set *set;
@@ -234,10 +244,8 @@ struct weft_plan {
 	bool uses_ustack; /* some program interns or emits user stacks: EXECGEN and mappings matter */
 	uint64_t pidns_dev,
 		pidns_ino; /* the tracer's pid namespace where it is not the initial one; else 0 */
-	struct weft_task_offsets { /* bytes into kernel structs, for ppid; known is false until read from BTF */
-		bool known;
-		uint32_t tgid, pid, real_parent, signal, signal_live;
-	} task;
+	struct weft_kernel_member *members; /* wanted by what was compiled so far */
+	size_t n_members, cap_members;
 };
 
 /*
@@ -280,8 +288,9 @@ int weft_plan_loss(struct weft_plan *plan, enum weft_loss loss, uint32_t clause,
 /* Compiles one group into one program. On failure the plan may hold further (unused) sites but no
  * program. Tags: AGGREGATION_CONFLICT (one name, two shapes; names the first place),
  * CLAUSE_TOO_LARGE, KEY_TOO_LARGE, RECORD_TOO_LARGE, PROBE_COMPARISONS_FULL, PROBES_FULL,
- * PPID_NAMESPACE, IDENTITY_BAD, those of compiler/location.h, and NEEDS_BTF (-EAGAIN): fill in
- * plan->task and call again. */
+ * PPID_NAMESPACE, IDENTITY_BAD, BTF_NOT_FOUND, those of compiler/location.h, and NEEDS_BTF
+ * (-EAGAIN): plan->members are WANTED, all that the group needs; find them (weft_btf_resolve()) and
+ * call again. */
 int weft_compile_group(struct weft_plan *plan, const struct weft_group *group,
 		       struct weft_program *out, struct weft_error *err);
 

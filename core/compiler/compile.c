@@ -92,6 +92,9 @@ int weft_compile_group(struct weft_plan *plan, const struct weft_group *group,
 	/* Sleeping is for programs that need it; lowering sets it again where one does. */
 	out->load.flags &= ~WEFT_LOAD_SLEEPABLE;
 	name_program(plan, group, out);
+	ret = weft_lower_needs(&lw);
+	if (ret)
+		return ret;
 	ret = weft_ir_init(&lw.ir);
 	if (!ret)
 		lower_group(&lw);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "core/compiler/arch.h"
+#include "core/plan.h"
 
 enum needs {
 	NEEDS_NOTHING,
@@ -25,6 +26,7 @@ enum needs {
 	NEEDS_TIMER,
 	NEEDS_RECORD, /* a u32 of a record at imm */
 	NEEDS_OFFSET, /* imm fits 32 bits */
+	NEEDS_MEMBER, /* imm is the number of a name that is a path */
 };
 
 struct rule {
@@ -50,10 +52,12 @@ static const struct rule rules[] = {
 	[WEFT_LOC_TIMER_COUNT] = {"TIMER_COUNT", 0, 1, false, 0, NEEDS_TIMER},
 	[WEFT_LOC_RETVAL] = {"RETVAL", 0, 1, true, S, NEEDS_REGS},
 	[WEFT_LOC_ARG] = {"ARG", 0, 1, false, U, NEEDS_ARG},
+	[WEFT_LOC_TIME] = {"TIME", 0, 1, false, 0, NEEDS_NOTHING},
 	[WEFT_LOC_LOAD] = {"LOAD", 1, 1, true, S | U, NEEDS_OFFSET},
 	[WEFT_LOC_EXTEND] = {"EXTEND", 1, 1, true, S, NEEDS_NOTHING},
 	[WEFT_LOC_NEG] = {"NEG", 1, 1, false, 0, NEEDS_NOTHING},
 	[WEFT_LOC_NOT] = {"NOT", 1, 1, false, 0, NEEDS_NOTHING},
+	[WEFT_LOC_MEMBER] = {"MEMBER", 1, 1, false, 0, NEEDS_MEMBER},
 	[WEFT_LOC_ADD] = {"ADD", 2, 1, false, 0, NEEDS_NOTHING},
 	[WEFT_LOC_SUB] = {"SUB", 2, 1, false, 0, NEEDS_NOTHING},
 	[WEFT_LOC_MUL] = {"MUL", 2, 1, false, 0, NEEDS_NOTHING},
@@ -102,6 +106,7 @@ uint32_t weft_context_size(const struct weft_load_class *load)
 }
 
 struct place {
+	const struct weft_location *where;
 	const struct weft_load_class *load;
 	const struct weft_loc_op *op;
 	uint32_t index;
@@ -162,6 +167,45 @@ static int check_arg(const struct place *p)
 	return 0;
 }
 
+const char *weft_location_name(const struct weft_location *where, int64_t index)
+{
+	if (index < 0 || index >= where->n_names || index >= WEFT_LOC_MAX_NAMES || !where->names)
+		return NULL;
+	return where->names[index];
+}
+
+static bool is_word(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '_';
+}
+
+/* "STRUCT.member", and so on. */
+static bool is_path(const char *s)
+{
+	unsigned parts = 1, length = 0;
+
+	for (; is_word(*s) || (*s == '.' && length); s++) {
+		parts += *s == '.';
+		length = *s == '.' ? 0 : length + 1;
+	}
+	return !*s && length && parts >= 2 && parts <= WEFT_MEMBER_PARTS;
+}
+
+static int check_member(const struct place *p)
+{
+	const char *name = weft_location_name(p->where, p->op->imm);
+
+	if (!name)
+		return FAIL(p, "LOCATION_NAME", "there is no name %lld", (long long)p->op->imm);
+	if (!is_path(name))
+		return FAIL(p, "LOCATION_NAME",
+			    "\"%.60s\" does not name a member: STRUCT.member, or with members of "
+			    "members, %u names at most",
+			    name, WEFT_MEMBER_PARTS);
+	return 0;
+}
+
 static int check_needs(const struct place *p, enum needs needs)
 {
 	switch (needs) {
@@ -195,6 +239,8 @@ static int check_needs(const struct place *p, enum needs needs)
 			return FAIL(p, "LOCATION_OPERAND", "the offset %lld exceeds 32 bits",
 				    (long long)p->op->imm);
 		return 0;
+	case NEEDS_MEMBER:
+		return check_member(p);
 	default:
 		return 0;
 	}
@@ -231,7 +277,7 @@ int weft_location_check(const struct weft_location *where, const struct weft_loa
 			unsigned least, unsigned most, unsigned *left, const char *what,
 			struct weft_error *err)
 {
-	struct place p = {.load = load, .what = what, .err = err};
+	struct place p = {.where = where, .load = load, .what = what, .err = err};
 	unsigned depth = 0;
 
 	if (!where->n_ops || !where->ops)

@@ -12,10 +12,13 @@
  * "argument 2 (len)".
  * Tags: LOCATION_LENGTH, LOCATION_OPCODE, LOCATION_SIZE, LOCATION_FLAGS, LOCATION_OPERAND,
  * LOCATION_UNDERFLOW, LOCATION_DEPTH, LOCATION_CONTEXT, LOCATION_REGISTER, LOCATION_COOKIE,
- * LOCATION_RESULT. */
+ * LOCATION_RESULT, LOCATION_NAME. Lowering adds LOCATION_MEMBER: this kernel has no such member. */
 int weft_location_check(const struct weft_location *where, const struct weft_load_class *load,
 			unsigned least, unsigned most, unsigned *left, const char *what,
 			struct weft_error *err);
+
+/* The text that a MEMBER with this operand refers to; NULL: none. */
+const char *weft_location_name(const struct weft_location *where, int64_t index);
 
 /* Bytes of context that a program of the class may read. */
 uint32_t weft_context_size(const struct weft_load_class *load);

@@ -60,6 +60,7 @@ struct weft_lower {
 	weft_vreg ctx;
 	weft_vreg cookie;          /* or a constant */
 	weft_vreg timestamp;       /* none where nobody asks */
+	bool timed;                /* a clause asks */
 	weft_vreg paired, elapsed; /* of returns: whether an entry was found, and ns since */
 	uint32_t end;              /* label: the program's */
 
@@ -91,6 +92,13 @@ uint32_t weft_lower_loss(struct weft_lower *lw, enum weft_loss loss, uint32_t re
 void weft_lower_cold(struct weft_lower *lw); /* writes out the paths asked for so far */
 void weft_lower_clause(struct weft_lower *lw, const struct weft_typed_clause *clause);
 struct weft_pos weft_lower_pos(const struct weft_lower *lw);
+
+/* ---- lower_needs.c ---- */
+
+/* Before anything is lowered: what the group asks for, and whether the layout of kernel structs is
+ * known. NEEDS_BTF. */
+int weft_lower_needs(struct weft_lower *lw);
+extern const char *const weft_ppid_members[2];
 
 /* ---- lower_memory.c ---- */
 
@@ -173,6 +181,8 @@ weft_vreg weft_lower_row(struct weft_lower *lw, uint32_t map, struct weft_place 
 /* ---- lower_prologue.c, lower_pairing.c ---- */
 
 void weft_lower_prologue(struct weft_lower *lw);
+/* The time of the firing. What runs before the clauses may be the first to ask; a clause is not. */
+weft_vreg weft_lower_time(struct weft_lower *lw);
 void weft_lower_push_frame(struct weft_lower *lw);
 void weft_lower_pop_frame(struct weft_lower *lw);
 

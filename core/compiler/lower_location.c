@@ -7,6 +7,7 @@
  * loaded word may be a typed pointer, on which the verifier allows no arithmetic; there the word is
  * copied by a helper, which makes it a number.
  */
+#include <errno.h>
 #include <stddef.h>
 
 #include "core/compiler/arch.h"
@@ -14,6 +15,8 @@
 #include "core/compiler/lower.h"
 
 struct machine {
+	const struct weft_location *where;
+	const char *what; /* for messages */
 	weft_vreg stack[WEFT_LOC_MAX_DEPTH + 1];
 	unsigned depth;
 };
@@ -147,6 +150,9 @@ static void push_one(struct weft_lower *lw, struct machine *m, const struct weft
 	case WEFT_LOC_TIMER_COUNT:
 		push(m, timer_count(lw));
 		return;
+	case WEFT_LOC_TIME:
+		push(m, weft_lower_time(lw));
+		return;
 	case WEFT_LOC_RETVAL:
 		v = context_reg(lw, weft_arch.retval);
 		push(m, cut(lw, v, 0, op->size, is_signed));
@@ -222,6 +228,20 @@ static void data_loc(struct weft_lower *lw, struct machine *m, const struct weft
 	push(m, weft_ir_alu_imm(&lw->ir, BPF_RSH, word, 16));
 }
 
+static void member(struct weft_lower *lw, struct machine *m, const struct weft_loc_op *op)
+{
+	const char *path = weft_location_name(m->where, op->imm);
+	const struct weft_kernel_member *k = weft_plan_known_member(lw->plan, path);
+
+	if (!k)
+		weft_lower_status(lw, weft_fail_at(lw->err, weft_lower_pos(lw), -ENOENT,
+						   "LOCATION_MEMBER",
+						   "%s cannot be read on this kernel: its type "
+						   "information has no member %s",
+						   m->what, path));
+	push(m, weft_ir_alu_imm(&lw->ir, BPF_ADD, pop(m), k ? k->offset : 0));
+}
+
 static void lower_op(struct weft_lower *lw, struct machine *m, const struct weft_loc_op *op)
 {
 	weft_vreg a, b;
@@ -233,6 +253,9 @@ static void lower_op(struct weft_lower *lw, struct machine *m, const struct weft
 		if (op->flags & WEFT_LOC_SIGNED)
 			a = weft_ir_extend(&lw->ir, a, op->size, true);
 		push(m, a);
+		return;
+	case WEFT_LOC_MEMBER:
+		member(lw, m, op);
 		return;
 	case WEFT_LOC_EXTEND:
 		push(m, weft_ir_extend(&lw->ir, pop(m), op->size, op->flags & WEFT_LOC_SIGNED));
@@ -271,7 +294,7 @@ static void lower_op(struct weft_lower *lw, struct machine *m, const struct weft
 void weft_lower_location(struct weft_lower *lw, const struct weft_location *where, unsigned least,
 			 unsigned most, const char *what, weft_vreg values[2], unsigned *n)
 {
-	struct machine m = {.depth = 0};
+	struct machine m = {.where = where, .what = what};
 	int ret = weft_location_check(where, lw->load, least, most, n, what, lw->err);
 
 	values[0] = values[1] = weft_ir_const(&lw->ir, 0);

@@ -170,47 +170,21 @@ static void lower_identity(struct weft_lower *lw)
 	identify[kind](lw);
 }
 
-/* ---- time ---- */
-
-static bool asks_for_time(const struct weft_node *n)
+weft_vreg weft_lower_time(struct weft_lower *lw)
 {
-	if (!n)
-		return false;
-	if (n->kind == WEFT_NODE_VAR && n->var->id == WEFT_VAR_TIMESTAMP)
-		return true;
-	return asks_for_time(n->kid[0]) || asks_for_time(n->kid[1]) || asks_for_time(n->kid[2]);
-}
-
-static bool clause_asks_for_time(const struct weft_typed_clause *c)
-{
-	if (asks_for_time(c->when))
-		return true;
-	for (size_t i = 0; i < c->n_actions; i++) {
-		const struct weft_typed_action *a = &c->actions[i];
-		size_t k;
-
-		if (asks_for_time(a->value))
-			return true;
-		for (k = 0; k < a->n_keys; k++)
-			if (asks_for_time(a->keys[k].node))
-				return true;
-		for (k = 0; k < a->n_fields; k++)
-			if (asks_for_time(a->fields[k].node))
-				return true;
-	}
-	return false;
+	if (!lw->timestamp)
+		lw->timestamp = weft_ir_call(&lw->ir, BPF_FUNC_ktime_get_ns, true, NULL, 0);
+	return lw->timestamp;
 }
 
 void weft_lower_prologue(struct weft_lower *lw)
 {
 	const struct weft_probe_info *info = lw->group->info;
-	bool pops = false, timed = lw->group->pairing_entry;
+	bool pops = false;
 
 	lw->fault_exit = lw->end;
-	for (size_t i = 0; i < lw->group->n_clauses; i++) {
+	for (size_t i = 0; i < lw->group->n_clauses; i++)
 		pops |= lw->group->clauses[i].uses_elapsed;
-		timed |= clause_asks_for_time(&lw->group->clauses[i]);
-	}
 	pops = pops && info && info->pairing.role == WEFT_PAIRING_RETURN;
 	lw->ctx = weft_ir_context(&lw->ir);
 	if (info) {
@@ -222,8 +196,8 @@ void weft_lower_prologue(struct weft_lower *lw)
 		if (lw->plan->target_check && info->scope != WEFT_SCOPE_EXACT)
 			check_target(lw);
 		lower_identity(lw);
-		if (timed || pops)
-			lw->timestamp = weft_ir_call(&lw->ir, BPF_FUNC_ktime_get_ns, true, NULL, 0);
+		if (lw->timed || lw->group->pairing_entry || pops)
+			weft_lower_time(lw);
 		if (lw->group->pairing_entry)
 			weft_lower_push_frame(lw);
 		if (pops)
@@ -233,8 +207,8 @@ void weft_lower_prologue(struct weft_lower *lw)
 		weft_ir_place(&lw->ir, ready);
 	} else {
 		identify_const(lw);
-		if (timed)
-			lw->timestamp = weft_ir_call(&lw->ir, BPF_FUNC_ktime_get_ns, true, NULL, 0);
+		if (lw->timed)
+			weft_lower_time(lw);
 	}
 	lw->frame_used = 0;
 }

@@ -86,9 +86,10 @@ static weft_vreg lower_pid(struct weft_lower *lw, const struct weft_node *n)
 		      : weft_ir_alu_imm(&lw->ir, BPF_RSH, both, 32);
 }
 
+const char *const weft_ppid_members[2] = {"task_struct.real_parent", "task_struct.tgid"};
+
 static weft_vreg lower_ppid(struct weft_lower *lw, const struct weft_node *n)
 {
-	const struct weft_task_offsets *o = &lw->plan->task;
 	weft_vreg v;
 
 	(void)n;
@@ -100,16 +101,22 @@ static weft_vreg lower_ppid(struct weft_lower *lw, const struct weft_node *n)
 						   "the initial one only"));
 		return weft_ir_const(&lw->ir, 0);
 	}
-	if (!o->known) {
-		weft_lower_status(lw, weft_fail_at(lw->err, weft_lower_pos(lw), -EAGAIN, "NEEDS_BTF",
-						   "ppid needs the layout of the kernel's tasks"));
-		return weft_ir_const(&lw->ir, 0);
-	}
 	if (weft_lower_cached(lw, WEFT_CACHED_PPID, &v))
 		return v;
 	v = weft_ir_call(&lw->ir, BPF_FUNC_get_current_task, true, NULL, 0);
-	v = weft_lower_read(lw, weft_ir_alu_imm(&lw->ir, BPF_ADD, v, o->real_parent), 8, false);
-	v = weft_lower_read(lw, weft_ir_alu_imm(&lw->ir, BPF_ADD, v, o->tgid), 4, false);
+	for (size_t i = 0; i < 2; i++) {
+		const struct weft_kernel_member *m =
+			weft_plan_known_member(lw->plan, weft_ppid_members[i]);
+
+		if (!m)
+			weft_lower_status(lw, weft_fail_at(lw->err, weft_lower_pos(lw), -ENOENT,
+							   "BTF_NOT_FOUND",
+							   "ppid: the kernel's type information has "
+							   "no member %s",
+							   weft_ppid_members[i]));
+		v = weft_ir_alu_imm(&lw->ir, BPF_ADD, v, m ? m->offset : 0);
+		v = weft_lower_read(lw, v, i ? 4 : 8, false);
+	}
 	weft_lower_cache(lw, WEFT_CACHED_PPID, v);
 	return v;
 }

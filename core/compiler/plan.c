@@ -56,7 +56,7 @@ static int make_fixed_maps(struct weft_plan *plan, struct weft_error *err)
 					     .max_entries = f->max_entries,
 					     .flags = f->flags,
 					     .extern_fd = -1};
-		uint32_t index;
+		uint32_t index = 0;
 		int ret;
 
 		strncpy(spec.name, f->name, sizeof(spec.name) - 1);
@@ -119,6 +119,7 @@ void weft_plan_destroy(struct weft_plan *plan)
 	free(plan->aggregations);
 	free(plan->losses);
 	free(plan->controls);
+	free(plan->members);
 	free(plan);
 }
 
@@ -265,6 +266,40 @@ int weft_plan_need_probes(struct weft_plan *plan, uint64_t most_cookie, struct w
 		*entries = (uint32_t)most_cookie + PROBES_SLACK;
 	return grow_map(plan, WEFT_PLAN_PROBES, entries, (uint32_t)most_cookie + 1, "PROBES_FULL",
 			"the table of probes", nowhere, err);
+}
+
+/* ---- members of kernel structs ---- */
+
+static struct weft_kernel_member *find_member(const struct weft_plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->n_members; i++)
+		if (!strcmp(plan->members[i].path, path))
+			return &plan->members[i];
+	return NULL;
+}
+
+const struct weft_kernel_member *weft_plan_want_member(struct weft_plan *plan, const char *path)
+{
+	struct weft_kernel_member *m = find_member(plan, path);
+
+	if (m)
+		return m;
+	if (weft_grow(&plan->members, &plan->cap_members, plan->n_members, sizeof(*m)))
+		return NULL;
+	m = &plan->members[plan->n_members];
+	*m = (struct weft_kernel_member){.path = weft_arena_strdup(plan->arena, path)};
+	if (!m->path)
+		return NULL;
+	plan->n_members++;
+	return m;
+}
+
+const struct weft_kernel_member *weft_plan_known_member(const struct weft_plan *plan,
+							const char *path)
+{
+	const struct weft_kernel_member *m = find_member(plan, path);
+
+	return m && m->state == WEFT_MEMBER_KNOWN ? m : NULL;
 }
 
 /* ---- comparisons of probe fields ---- */

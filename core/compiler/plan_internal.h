@@ -28,6 +28,13 @@ int weft_plan_comparison(struct weft_plan *plan, enum weft_field field, const ch
 			 struct weft_error *err);
 bool weft_comparison_holds(const struct weft_comparison *c, const struct weft_probe *probe);
 
+/* The member of this path, added to those that are WANTED if it is none of the plan's yet. NULL:
+ * out of memory. The path is copied. */
+const struct weft_kernel_member *weft_plan_want_member(struct weft_plan *plan, const char *path);
+/* The member if it is KNOWN; else NULL. */
+const struct weft_kernel_member *weft_plan_known_member(const struct weft_plan *plan,
+							const char *path);
+
 /* Makes room in maps whose elements are shaped by what is compiled. */
 int weft_plan_need_scratch(struct weft_plan *plan, uint32_t bytes, struct weft_pos pos,
 			   struct weft_error *err);

@@ -15,7 +15,6 @@
 
 #include "core/kernel/btf_window.h"
 
-#define PATH_PARTS  16u  /* names in a path */
 #define PATH_DEPTH  32u  /* types within types, nameless ones and qualifiers included */
 #define PATH_LOOKUP 512u /* types looked at for one path in one struct */
 
@@ -136,7 +135,7 @@ static size_t count_parts(const char *path)
 
 	for (;; path += length + 1, n++) {
 		length = strcspn(path, ".");
-		if (!length || n > PATH_PARTS)
+		if (!length || n > WEFT_MEMBER_PARTS)
 			return 0;
 		if (!path[length])
 			return n > 1 ? n : 0;

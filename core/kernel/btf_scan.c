@@ -358,3 +358,29 @@ int weft_btf_find_members(struct weft_btf_member *members, size_t n, struct weft
 	weft_btf_scan_close(scan);
 	return ret;
 }
+
+int weft_btf_resolve(struct weft_plan *plan, struct weft_error *err)
+{
+	struct weft_btf_member *found = calloc(plan->n_members + 1, sizeof(*found));
+	size_t i, n = 0;
+	int ret;
+
+	if (!found)
+		return weft_nomem(err);
+	for (i = 0; i < plan->n_members; i++)
+		if (plan->members[i].state == WEFT_MEMBER_WANTED)
+			found[n++].path = plan->members[i].path;
+	ret = n ? weft_btf_find_members(found, n, err) : 0;
+	if (ret)
+		weft_error_context(err, "while looking for %s", found[0].path);
+	for (i = n = 0; !ret && i < plan->n_members; i++) {
+		struct weft_kernel_member *m = &plan->members[i];
+
+		if (m->state != WEFT_MEMBER_WANTED)
+			continue;
+		m->state = found[n].found ? WEFT_MEMBER_KNOWN : WEFT_MEMBER_ABSENT;
+		m->offset = found[n++].offset;
+	}
+	free(found);
+	return ret;
+}

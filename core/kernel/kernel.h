@@ -67,7 +67,15 @@ struct weft_btf_member {
 };
 int weft_btf_find_members(struct weft_btf_member *members, size_t n, struct weft_error *err);
 
-/* What plan->task holds. BTF_UNAVAILABLE, BTF_MALFORMED, BTF_NOT_FOUND. */
+/* Looks for the members that a plan wants: each becomes KNOWN or ABSENT. BTF_UNAVAILABLE,
+ * BTF_MALFORMED: they stay WANTED. */
+int weft_btf_resolve(struct weft_plan *plan, struct weft_error *err);
+
+/* Bytes into kernel structs, for the core's own programs. */
+struct weft_task_offsets {
+	uint32_t tgid, pid, real_parent, signal, signal_live;
+};
+/* BTF_UNAVAILABLE, BTF_MALFORMED, BTF_NOT_FOUND. */
 int weft_btf_task_offsets(struct weft_task_offsets *out, struct weft_error *err);
 
 /* ---- reading maps while programs are attached: bpf_map_elem iterators ---- */
@@ -91,8 +99,7 @@ int weft_map_walk(int map_fd, const struct weft_map_spec *spec, uint32_t n_cpus,
 /* The target set in the kernel: raw tracepoints that keep TARGETS and control.live_targets
  * (targets; with follow, children become targets before they run) and EXECGEN (execgen). The maps
  * named must have been created; with targets and follow the plan must have a WEFT_LOSS_TARGETS_FULL
- * site, made before STATE was. Offsets of the kernel's structs are taken from plan->task, or read
- * from BTF. PROCSET_ATTACH, and what loading programs may say. */
+ * site, made before STATE was. PROCSET_ATTACH, and what reading BTF and loading programs may say. */
 struct weft_procset;
 int weft_procset_attach(const struct weft_plan *plan, const struct weft_maps *maps, bool follow,
 			bool execgen, bool targets, struct weft_procset **out,

@@ -74,7 +74,6 @@ int weft_btf_task_offsets(struct weft_task_offsets *out, struct weft_error *err)
 	out->real_parent = m[2].offset;
 	out->signal = m[3].offset;
 	out->signal_live = m[4].offset;
-	out->known = true;
 	return 0;
 }
 
@@ -127,8 +126,7 @@ static int prepare(struct weft_procset_env *env, const struct weft_plan *plan,
 			env->loss_offset = plan->losses[i].state_offset;
 	if (env->targets && follow && !env->loss_offset)
 		return missing_map("place to count TARGETS_FULL", err);
-	env->task = plan->task;
-	return env->task.known ? 0 : weft_btf_task_offsets(&env->task, err);
+	return weft_btf_task_offsets(&env->task, err);
 }
 
 int weft_procset_attach(const struct weft_plan *plan, const struct weft_maps *maps, bool follow,

@@ -5,7 +5,7 @@
 
 #include <linux/bpf.h>
 
-#include "core/plan.h"
+#include "core/kernel/kernel.h"
 
 #define WEFT_PROCSET_INSNS 64 /* room that each of them has */
 

@@ -196,9 +196,9 @@ static int compile_group(struct weft_session *s, const struct weft_group *group,
 
 	out->dispatch_map = -1;
 	ret = weft_compile_group(s->plan, group, out, err);
-	if (ret == -EAGAIN && !s->plan->task.known) {
+	if (ret == -EAGAIN) {
 		weft_error_truncate(err, before);
-		ret = weft_btf_task_offsets(&s->plan->task, err);
+		ret = weft_btf_resolve(s->plan, err);
 		if (!ret)
 			ret = weft_compile_group(s->plan, group, out, err);
 	}

@@ -60,6 +60,9 @@ static void put_location(struct bytes *b, const struct weft_location *l)
 {
 	put_u64(b, l->n_ops);
 	put(b, l->ops, l->n_ops * sizeof(*l->ops));
+	put_u64(b, l->n_names);
+	for (uint32_t i = 0; i < l->n_names; i++)
+		put_text(b, l->names[i]);
 }
 
 static void put_type(struct bytes *b, const struct weft_arg_type *t)
@@ -152,6 +155,38 @@ static bool is_identifier(const char *s)
 	return true;
 }
 
+static int copy_names(struct copier *c, struct weft_location *out, const struct weft_location *in)
+{
+	const char **names;
+	uint32_t i;
+
+	if (!in->n_names)
+		return 0;
+	if (in->n_names > WEFT_LOC_MAX_NAMES)
+		return bad(c, "a location of more than 8 names");
+	if (!in->names)
+		return bad(c, "a location without the names that it counts");
+	names = weft_arena_array(c->arena, in->n_names, sizeof(*names));
+	if (!names)
+		return weft_nomem(c->err);
+	for (i = 0; i < in->n_names; i++) {
+		const char *s = in->names[i];
+		size_t n = s ? strnlen(s, WEFT_LOC_MAX_NAME + 1) : 0, k;
+
+		if (!n || n > WEFT_LOC_MAX_NAME)
+			return bad(c, "a location's name that is empty or too long");
+		for (k = 0; k < n; k++)
+			if (s[k] < ' ' || s[k] > '~')
+				return bad(c, "a location's name that is not printable");
+		names[i] = weft_arena_strndup(c->arena, s, n);
+		if (!names[i])
+			return weft_nomem(c->err);
+	}
+	out->names = names;
+	out->n_names = in->n_names;
+	return 0;
+}
+
 static int copy_location(struct copier *c, struct weft_location *out, const struct weft_location *in)
 {
 	memset(out, 0, sizeof(*out));
@@ -163,7 +198,7 @@ static int copy_location(struct copier *c, struct weft_location *out, const stru
 		return bad(c, "a location without operations");
 	out->n_ops = in->n_ops;
 	out->ops = weft_arena_memdup(c->arena, in->ops, in->n_ops * sizeof(*in->ops));
-	return out->ops ? 0 : weft_nomem(c->err);
+	return out->ops ? copy_names(c, out, in) : weft_nomem(c->err);
 }
 
 static int copy_type(struct copier *c, struct weft_arg_type *out, const struct weft_arg_type *in)

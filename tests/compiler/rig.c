@@ -190,6 +190,11 @@ void rig_reload(struct rig *r)
 	char *log = NULL, *listing = NULL;
 	int ret = rig_compile(r);
 
+	if (ret == -EAGAIN) {
+		weft_error_clear(r->err);
+		cr_assert(!weft_btf_resolve(r->plan, r->err), "%s", weft_error_text(r->err));
+		ret = rig_compile(r);
+	}
 	cr_assert(!ret, "%s: %s", rig_tag(r), weft_error_text(r->err));
 	cr_assert(!weft_maps_create(&r->maps, r->plan, r->err), "%s", weft_error_text(r->err));
 	if (r->prog_fd >= 0)

@@ -29,7 +29,6 @@ static uint64_t value(const char *expression)
 	uint64_t v;
 
 	rig_init(&r);
-	cr_assert(!weft_btf_task_offsets(&r.plan->task, r.err), "%s", weft_error_text(r.err));
 	v = value_of(&r, expression);
 	rig_finish(&r);
 	return v;
@@ -128,18 +127,48 @@ Test(compiler_variables, FAULT_VALUE)
 	rig_finish(&r);
 }
 
-/* NEEDS_BTF: said before anything is guessed. */
+/* NEEDS_BTF: said before anything is guessed, and once for all that is needed. */
 Test(compiler_variables, NEEDS_BTF)
+{
+	static const struct weft_loc_op ops[2] = {{.op = WEFT_LOC_CTX, .size = 8},
+						  {.op = WEFT_LOC_MEMBER}};
+	static const char *const names[1] = {"task_struct.pid"};
+	struct rig r;
+
+	rig_init(&r);
+	rig_place(&r, 1, WEFT_TYPE_INT, WEFT_SPACE_KERNEL, ops, 2);
+	r.args[1].where.names = names;
+	r.args[1].where.n_names = 1;
+	rig_clause(&r, "pid == 1", "count", "into||a", NULL);
+	cr_expect(!rig_compile(&r), "no one asks for BTF");
+	rig_clause(&r, "ppid == 1", "count", "into||c", NULL);
+	rig_clause(&r, NULL, "sum", "into||d", "value||arg1", NULL);
+	cr_expect(rig_compile(&r) == -EAGAIN);
+	cr_expect_str_eq(rig_tag(&r), "NEEDS_BTF");
+	cr_expect(r.plan->n_members == 3);
+	weft_error_clear(r.err);
+	cr_assert(!weft_btf_resolve(r.plan, r.err));
+	for (size_t i = 0; i < r.plan->n_members; i++)
+		cr_expect(r.plan->members[i].state == WEFT_MEMBER_KNOWN);
+	cr_expect(!rig_compile(&r));
+	cr_expect(r.plan->n_members == 3);
+	rig_finish(&r);
+}
+
+Test(compiler_variables, BTF_NOT_FOUND)
 {
 	struct rig r;
 
 	rig_init(&r);
 	rig_clause(&r, "ppid == 1", "count", "into||c", NULL);
 	cr_expect(rig_compile(&r) == -EAGAIN);
-	cr_expect_str_eq(rig_tag(&r), "NEEDS_BTF");
 	weft_error_clear(r.err);
-	cr_assert(!weft_btf_task_offsets(&r.plan->task, r.err));
-	cr_expect(!rig_compile(&r));
+	cr_assert(r.plan->n_members == 2);
+	r.plan->members[0].state = WEFT_MEMBER_KNOWN;
+	r.plan->members[1].state = WEFT_MEMBER_ABSENT;
+	cr_expect(rig_compile(&r) == -ENOENT);
+	cr_expect_str_eq(rig_tag(&r), "BTF_NOT_FOUND");
+	cr_expect(strstr(weft_error_text(r.err), "task_struct.tgid"));
 	rig_finish(&r);
 }
 

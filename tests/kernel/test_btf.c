@@ -163,8 +163,29 @@ Test(btf, task_offsets)
 	struct weft_error *err = weft_error_create();
 
 	cr_expect_eq(weft_btf_task_offsets(&o, err), 0);
-	cr_expect(o.known);
 	cr_expect_neq(o.tgid, o.pid);
+	weft_error_destroy(err);
+}
+
+/* What is wanted is looked for; what is known is left alone. */
+Test(btf, members_of_a_plan)
+{
+	struct weft_kernel_member m[] = {
+		{.path = "task_struct.tgid", .state = WEFT_MEMBER_KNOWN, .offset = 7},
+		{.path = "task_struct.pid"},
+		{.path = "task_struct.no_such_member"},
+		{.path = "task_struct.tgid"},
+	};
+	struct weft_plan plan = {.members = m, .n_members = 4};
+	struct weft_error *err = weft_error_create();
+	struct weft_task_offsets o = {0};
+
+	cr_assert_eq(weft_btf_task_offsets(&o, err), 0);
+	cr_assert_eq(weft_btf_resolve(&plan, err), 0, "%s", weft_error_text(err));
+	cr_expect(m[0].state == WEFT_MEMBER_KNOWN && m[0].offset == 7);
+	cr_expect(m[1].state == WEFT_MEMBER_KNOWN && m[1].offset == o.pid);
+	cr_expect(m[2].state == WEFT_MEMBER_ABSENT);
+	cr_expect(m[3].state == WEFT_MEMBER_KNOWN && m[3].offset == o.tgid);
 	weft_error_destroy(err);
 }
 

@@ -74,10 +74,13 @@ static int read_map(void *arg, struct weft_error *err)
 
 static int scan(void *arg, struct weft_error *err)
 {
+	struct weft_kernel_member m = {.path = "task_struct.tgid"};
+	struct weft_plan plan = {.members = &m, .n_members = 1};
 	struct weft_task_offsets o;
+	int ret = weft_btf_task_offsets(&o, err);
 
 	(void)arg;
-	return weft_btf_task_offsets(&o, err);
+	return ret ? ret : weft_btf_resolve(&plan, err);
 }
 
 static int follow(void *arg, struct weft_error *err)

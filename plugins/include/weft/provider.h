@@ -38,8 +38,8 @@ extern "C" {
 #define WEFT_ABI(major, minor)  (((uint32_t)(major) << 16) | (uint32_t)(minor))
 #define WEFT_ABI_MAJOR(version) ((uint32_t)(version) >> 16)
 #define WEFT_ABI_MINOR(version) ((uint32_t)(version)&0xffffu)
-#define WEFT_ABI_CURRENT        WEFT_ABI(0, 1)
-#define WEFT_ABI_OLDEST         WEFT_ABI(0, 1)
+#define WEFT_ABI_CURRENT        WEFT_ABI(0, 2)
+#define WEFT_ABI_OLDEST         WEFT_ABI(0, 2)
 
 #define WEFT_EXPORT __attribute__((visibility("default")))
 
@@ -115,13 +115,21 @@ enum weft_loc_opcode {
 	WEFT_LOC_RETVAL = 10, /* the architecture's return value register, size bytes */
 	WEFT_LOC_ARG = 11,    /* integer argument imm (0-based) by the architecture's C (for
 			       * TASK_REG-like contexts: system call) convention; see flags */
+	WEFT_LOC_TIME = 12,   /* CLOCK_MONOTONIC in ns, read once when the firing begins: a clause's
+			       * `timestamp` is the same number */
 	/* pop one, push one */
 	WEFT_LOC_LOAD = 20, /* read size bytes at the popped address (+ imm); kernel or, with
 			     * WEFT_LOC_USER, user memory. A failed read is a fault. */
 	WEFT_LOC_EXTEND =
 		21, /* keep the low size bytes, extended by zero or (WEFT_LOC_SIGNED) sign */
 	WEFT_LOC_NEG = 22,
-	WEFT_LOC_NOT = 23, /* bitwise */
+	WEFT_LOC_NOT = 23,    /* bitwise */
+	WEFT_LOC_MEMBER = 24, /* the popped address plus the offset of a member of a kernel struct,
+			       * names[imm]: "task_struct.tgid". The core finds the offset in the
+			       * running kernel's type information, if a clause needs it. A member
+			       * of a member that is a struct itself may be named
+			       * ("perf_event.hw.hrtimer"), not one behind a pointer; nameless
+			       * structs and unions on the way are passed over. */
 	/* pop two (a below b), push a OP b; 64-bit, wrapping */
 	WEFT_LOC_ADD = 30,
 	WEFT_LOC_SUB = 31,
@@ -150,8 +158,10 @@ enum weft_loc_opcode {
 #define WEFT_LOC_USER \
 	2u /* LOAD: user memory. ARG: of the task's saved registers, as a system call's */
 
-#define WEFT_LOC_MAX_OPS   64u /* operations of one location */
-#define WEFT_LOC_MAX_DEPTH 8u  /* values on its stack at any time */
+#define WEFT_LOC_MAX_OPS   64u  /* operations of one location */
+#define WEFT_LOC_MAX_DEPTH 8u   /* values on its stack at any time */
+#define WEFT_LOC_MAX_NAMES 8u   /* names of one location */
+#define WEFT_LOC_MAX_NAME  128u /* characters of one, all printable ASCII */
 
 /* One operation; this struct is frozen. */
 struct weft_loc_op {
@@ -168,8 +178,9 @@ struct weft_loc_op {
 struct weft_location {
 	const struct weft_loc_op *ops;
 	uint32_t n_ops; /* 0: there is no such location */
-	uint32_t reserved;
-}; /* frozen */
+	uint32_t n_names;
+	const char *const *names; /* the texts that MEMBER refers to */
+};                                /* frozen */
 
 enum weft_type_kind {
 	WEFT_TYPE_INT = 1,     /* size 1, 2, 4, 8 and WEFT_TYPE_SIGNED */
