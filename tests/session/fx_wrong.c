@@ -9,9 +9,10 @@
  *
  * The values of `wrong` in slots other than probe_info:
  *
- *   silent-open, silent-populate, silent-provide, silent-info, silent-attach, silent-discover
+ *   silent-open, silent-populate, silent-provide, silent-info, silent-attach
  *                            the slot fails without a word
  *   open-null                open() succeeds and gives no instance
+ *   watch                    open() asks for process events, with nobody to tell them
  *   attach-one               the probe 3 of a batch cannot be attached
  *   attach-all               none of a batch can, said by statuses, and attach() returns 0
  *   attach-const             attach() fails for the probe `const`
@@ -27,14 +28,15 @@
 #include "fx.h"
 #include "support/file.h"
 
-#define CHOICES                                                                                    \
-	"none|silent-open|silent-populate|silent-provide|silent-info|silent-attach|open-null|"     \
-	"attach-one|attach-all|attach-const|attach-most|load|twice|args-many|args-nowhere|"        \
-	"arg-small|arg-large|arg-name|arg-name-long|arg-name-unending|arg-name-twice|"             \
-	"arg-type|arg-size|arg-space|arg-flags|arg-text|arg-unreadable|ops-many|ops-nowhere|"      \
-	"scope|ctx-kind|ctx-size|load-flags|cookie|identity|field-keys|map-keys|map-fd|map-other|" \
-	"map-size|map-align|role|no-frame|no-entry|entry-other|entry-role|retval|guard|"           \
-	"location|prototype"
+#define CHOICES                                                                                      \
+	"none|watch|silent-open|silent-populate|silent-provide|silent-info|silent-attach|open-null|" \
+	"attach-one|attach-all|attach-const|attach-most|load|twice|args-many|args-nowhere|"          \
+	"arg-small|arg-large|arg-name|arg-name-long|arg-name-unending|arg-name-twice|"               \
+	"arg-type|arg-size|arg-space|arg-flags|arg-text|arg-unreadable|ops-many|ops-nowhere|"        \
+	"scope|ctx-kind|ctx-size|load-flags|cookie|identity|field-keys|map-keys|map-fd|map-other|"   \
+	"map-size|map-align|role|no-frame|no-entry|entry-other|entry-role|retval|guard|"             \
+	"location|prototype|names-many|names-nowhere|name-none|name-empty|name-long|name-garbled|"   \
+	"name-path"
 
 static const struct weft_option_spec option_wrong = {
 	.struct_size = sizeof(option_wrong),
@@ -73,6 +75,8 @@ static int wrong_open(const struct weft_host *host, const struct weft_params *pa
 		return -ENODEV;
 	if (!strcmp(what, "open-null"))
 		return 0;
+	if (!strcmp(what, "watch"))
+		return host->watch_processes(host, NULL, NULL, err);
 	ret = fx_open(sizeof(**out), host, params, out, err);
 	if (!ret)
 		(*out)->wrong = what;
@@ -116,6 +120,30 @@ static const struct weft_loc_op nr[] = {FX_CTX(8, 4)}, one[] = {FX_CONST(1)};
 static const struct weft_loc_op beyond[] = {FX_CTX(12, 8)};
 static char long_name[4096];
 
+static void wrong_names(struct weft_instance *in, struct weft_location *l)
+{
+	static const struct weft_loc_op ops[] = {FX_CONST(1), FX_MEMBER(0)};
+	static const char *names[9];
+
+	for (size_t i = 0; i < FX_COUNT(names); i++)
+		names[i] = "task_struct.tgid";
+	*l = (struct weft_location){.ops = ops, .n_ops = 2, .n_names = 8, .names = names};
+	if (wrong(in, "names-many"))
+		l->n_names = 9;
+	else if (wrong(in, "names-nowhere"))
+		l->names = NULL;
+	else if (wrong(in, "name-none"))
+		names[7] = NULL;
+	else if (wrong(in, "name-empty"))
+		names[7] = "";
+	else if (wrong(in, "name-long"))
+		names[7] = memset(long_name, 'm', 129);
+	else if (wrong(in, "name-garbled"))
+		names[7] = "task_struct.t\xc3\xa4g";
+	else
+		names[0] = "task_struct->tgid";
+}
+
 static void wrong_args(struct weft_instance *in, struct weft_probe_info *out)
 {
 	struct weft_arg *a = &in->args[0];
@@ -154,6 +182,8 @@ static void wrong_args(struct weft_instance *in, struct weft_probe_info *out)
 		a->where.ops = NULL;
 	else if (wrong(in, "location"))
 		a->where = (struct weft_location){.ops = beyond, .n_ops = 1};
+	else if (!strncmp(in->wrong, "name", 4))
+		wrong_names(in, &a->where);
 }
 
 static void wrong_load(struct weft_instance *in, struct weft_probe_info *out)

@@ -24,6 +24,12 @@ static const struct wrong_info {
 	{"arg-unreadable", CALL, "a reason that is"},
 	{"ops-many", CALL, "more than 64 operations"},
 	{"ops-nowhere", CALL, "without operations"},
+	{"names-many", CALL, "more than 8 names"},
+	{"names-nowhere", CALL, "without the names"},
+	{"name-none", CALL, "name that is empty"},
+	{"name-empty", CALL, "name that is empty"},
+	{"name-long", CALL, "or too long"},
+	{"name-garbled", CALL, "name that is not printable"},
 	{"scope", CALL, "unknown scope"},
 	{"ctx-kind", CALL, "unknown kind of context"},
 	{"ctx-size", CALL, "more than 64 KiB"},
@@ -46,11 +52,13 @@ static const struct wrong_info {
 #undef CALL
 #undef PAIR
 	{"location", "fx-wrong::0:call", "emit: [arg0]", "LOCATION_CONTEXT", ""},
+	{"name-path", "fx-wrong::0:call", "emit: [arg0]", "LOCATION_NAME", "task_struct->tgid"},
 	{"silent-open", "fx-wrong::0:call", "exit", "PLUGIN_SILENT", "without a reason"},
 	{"silent-populate", "fx-wrong::*:call", "exit", "PLUGIN_SILENT", "without a reason"},
 	{"silent-provide", "fx-wrong::none:call", "exit", "PLUGIN_SILENT", "without a reason"},
 	{"silent-info", "fx-wrong::0:call", "exit", "PLUGIN_SILENT", "without a reason"},
 	{"open-null", "fx-wrong::0:call", "exit", "PLUGIN_OPEN_NULL", ""},
+	{"watch", "fx-wrong::0:call", "exit", "PLUGIN_WATCH", "without a function"},
 };
 
 static void expect_refused(const struct wrong_info *w)
@@ -105,6 +113,11 @@ Test(info, PLUGIN_INFO)
 	expect_tag_refused("PLUGIN_INFO");
 }
 
+Test(info, LOCATION_NAME)
+{
+	expect_tag_refused("LOCATION_NAME");
+}
+
 Test(info, LOCATION_CONTEXT)
 {
 	expect_tag_refused("LOCATION_CONTEXT");
@@ -118,6 +131,11 @@ Test(info, PLUGIN_SILENT)
 Test(info, PLUGIN_OPEN_NULL)
 {
 	expect_tag_refused("PLUGIN_OPEN_NULL");
+}
+
+Test(info, PLUGIN_WATCH)
+{
+	expect_tag_refused("PLUGIN_WATCH");
 }
 
 /* The same provider, with nothing wrong. */
@@ -252,7 +270,11 @@ Test(info, patterns_that_match_nothing)
 	no_match("fx-trace:sched:sched_process_exek:exec", "PROBE_NO_FUNCTION",
 		 "sched_process_exec");
 	no_match("fx-trace:sched:sched_process_exec:exek", "PROBE_NO_NAME", "exec");
+	no_match("fx-map::medium:3", "FX_NO_ID", NULL);
+}
+
+Test(info, PATTERN_TOO_BROAD)
+{
 	no_match(":::", "PATTERN_TOO_BROAD", NULL);
 	no_match("*:::", "PATTERN_TOO_BROAD", NULL);
-	no_match("fx-map::medium:3", "FX_NO_ID", NULL);
 }

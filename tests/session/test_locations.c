@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <time.h>
+
 #include "harness.h"
 
 static const char *emit_all(struct rig *r, const char *const *names, size_t n)
@@ -488,5 +490,74 @@ Test(locations, btf_target)
 	cr_expect_eq(cap_int(raw, "task"), cap_int(btf, "task"));
 	cr_expect_lt(cap_int(raw, "task"), 0, "a kernel address");
 	cap_expect_no_loss(&r.cap);
+	rig_finish(&r);
+}
+
+/* ---- members of kernel structs, and the time ---- */
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+Test(locations, members_and_time)
+{
+	uint64_t before = now_ns();
+	struct worker w;
+	struct rig r;
+
+	worker_fork(&w, nothing, NULL);
+	rig_init(&r);
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "probes:\n"
+		  "  - probe: 'fx-raw::sched_process_exit:raw'\n"
+		  "    when: args.tgid == %d && pid == %d\n"
+		  "    do:\n"
+		  "      - emit: {pid: args.tgid, cpu: args.cpu, is_on: cpu, start: args.start,\n"
+		  "               time: args.time, at: timestamp}\n",
+		  w.pid, w.pid);
+	cr_assert_eq(r.cap.n_records, 1);
+	const struct cap_record *rec = &r.cap.records[0];
+	cr_expect_eq(cap_int(rec, "pid"), w.pid);
+	cr_expect_eq(cap_int(rec, "cpu"), cap_int(rec, "is_on"));
+	cr_expect_eq(cap_int(rec, "cpu"), rec->cpu);
+	cr_expect_eq(cap_int(rec, "time"), cap_int(rec, "at"));
+	cr_expect_geq((uint64_t)cap_int(rec, "start"), before);
+	cr_expect_lt(cap_int(rec, "start"), cap_int(rec, "time"));
+	cr_expect_lt((uint64_t)cap_int(rec, "time"), now_ns());
+	cap_expect_no_loss(&r.cap);
+	rig_finish(&r);
+}
+
+/* A member that this kernel lacks is said where it is used, with its name; and only there. */
+Test(locations, LOCATION_MEMBER)
+{
+	struct weft_report e;
+	struct rig r;
+
+	rig_init(&r);
+	cr_expect_lt(rig_prepare(&r, "version: 1\n"
+				     "probes:\n"
+				     "  - probe: 'fx-raw::sched_process_exit:raw'\n"
+				     "    do: [count: {into: n, by: [args.tgid]}]\n"
+				     "  - probe: 'fx-raw::sched_process_exit:raw'\n"
+				     "    do: [emit: {x: args.gone}]\n"),
+		     0);
+	cr_assert_eq(weft_error_count(r.err), 1, "%s", rig_errors(&r));
+	weft_error_report(r.err, 0, &e);
+	cr_expect_str_eq(e.tag, "LOCATION_MEMBER");
+	cr_expect(strstr(e.text, "argument 5 (gone)"), "%s", e.text);
+	cr_expect(strstr(e.text, "task_struct.no_kernel_has_this"), "%s", e.text);
+	cr_expect_eq(e.pos.line, 6);
+	cr_expect_eq(e.pos.column, 20);
 	rig_finish(&r);
 }
