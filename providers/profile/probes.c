@@ -7,22 +7,18 @@
  *
  * How late a firing came (arg2)
  * -----------------------------
- * The event counts the nanoseconds since it was enabled: cpu_clock_event_start() notes
- * local_clock() and, in the next instruction, starts a timer of one period, which is then set
- * forward by whole periods. So the k-th firing is due when the count is k periods, and what the
- * count is beyond that is by how much the firing came late. The program reads the count itself (it
- * is the helper that brings it up to date), so the time from the interrupt to the program is
- * included. Checked on 6.18 against the timer's own time of expiry: they differ by about a
- * microsecond in the first seconds.
+ * The event's timer runs on CLOCK_MONOTONIC and is set forward by whole periods, and the program
+ * runs before it is set forward: the timer's time of expiry, in the kernel's struct perf_event, is
+ * still the one that this firing was due at. The firing is late by the time at its beginning less
+ * that, exactly, so that (timestamp - late) % period is the same number for all firings of an
+ * event, until the kernel stops and restarts it because another perf event comes or goes on that
+ * CPU: then the grid moves.
  *
- * Two things move the count against the timer. The count runs on the scheduler's clock and the
- * timer on CLOCK_MONOTONIC, which time daemons slew: parts per million, so microseconds a
- * second. And when someone opens or closes another perf event on that CPU the kernel may stop and
- * restart ours, which loses the few hundred nanoseconds to few microseconds that this takes. What
- * is true to a microsecond at the start is therefore true to some tens after minutes, and arg2
- * is for looking at bursts of lateness, not at its mean over an hour. Where the count has fallen
- * behind the timer a firing that came in time has a remainder of almost a whole period; a remainder
- * beyond half of it is taken for that, and lateness is 0.
+ * The two clocks are one, but a program reads it in a way that cannot wait for an update of it and
+ * may then be a few ns behind. The difference is signed, so that this would show as what it is.
+ *
+ * Where the structs lie is the kernel's business and known from its type information, which the
+ * core reads if a clause uses the argument. A kernel that keeps the time elsewhere has no arg2.
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -101,25 +97,20 @@ void weft_profile_rate_of(const struct weft_host *host, const struct weft_probe 
 	};
 }
 
-#define PERIOD                                                             \
-	{                                                                  \
-		.op = WEFT_LOC_CTX, .size = sizeof(uint64_t),              \
-		.imm = offsetof(struct bpf_perf_event_data, sample_period) \
-	}
-
 static const struct weft_loc_op kpc[] = {{.op = WEFT_LOC_KERNEL_PC}};
 static const struct weft_loc_op upc[] = {{.op = WEFT_LOC_USER_PC}};
-/* The period is the context's: one program serves all rates. */
+static const char *const late_names[] = {
+	"bpf_perf_event_data_kern.event", /* what the context of a perf event's program really is */
+	"perf_event.hw.hrtimer.node.expires",
+};
 static const struct weft_loc_op late[] = {
-	{.op = WEFT_LOC_TIMER_COUNT},
-	PERIOD,
-	{.op = WEFT_LOC_MOD}, /* r */
-	{.op = WEFT_LOC_DUP},
-	PERIOD,
-	{.op = WEFT_LOC_CONST, .imm = 1},
-	{.op = WEFT_LOC_SHR},
-	{.op = WEFT_LOC_LE},  /* r, r <= period / 2 */
-	{.op = WEFT_LOC_MUL}, /* r or 0 */
+	{.op = WEFT_LOC_TIME},
+	{.op = WEFT_LOC_CTX_ADDR},
+	{.op = WEFT_LOC_MEMBER, .imm = 0},
+	{.op = WEFT_LOC_LOAD, .size = 8},
+	{.op = WEFT_LOC_MEMBER, .imm = 1},
+	{.op = WEFT_LOC_LOAD, .size = 8},
+	{.op = WEFT_LOC_SUB},
 };
 
 static const struct weft_arg args[] = {
@@ -146,8 +137,12 @@ static const struct weft_arg args[] = {
 		.name = "late",
 		.type = {.struct_size = sizeof(struct weft_arg_type),
 			 .kind = WEFT_TYPE_INT,
-			 .size = 8},
-		.where = {.ops = late, .n_ops = COUNT(late)},
+			 .size = 8,
+			 .flags = WEFT_TYPE_SIGNED},
+		.where = {.ops = late,
+			  .n_ops = COUNT(late),
+			  .n_names = COUNT(late_names),
+			  .names = late_names},
 	},
 };
 
@@ -176,6 +171,6 @@ int weft_profile_probe_info(struct weft_instance *in, const struct weft_probe *p
 	out->args = args;
 	out->n_args = COUNT(args);
 	out->arg_size = sizeof(args[0]);
-	out->prototype = "(kernel void *kpc, user void *upc, uint64 late)";
+	out->prototype = "(kernel void *kpc, user void *upc, int64 late)";
 	return 0;
 }

@@ -104,6 +104,7 @@ Test(profile, what_a_program_needs_to_know)
 		cr_expect_str_eq(sample.args[i].name, names[i]);
 		cr_expect_gt(sample.args[i].where.n_ops, 0);
 	}
+	cr_expect_eq(sample.args[2].type.flags, WEFT_TYPE_SIGNED);
 	cr_expect_eq(sample.args[0].type.space, WEFT_SPACE_KERNEL);
 	cr_expect_eq(sample.args[1].type.space, WEFT_SPACE_USER);
 	test_host_stop(&h);
