@@ -22,7 +22,8 @@ static int publish_probe_bits(struct weft_session *s, const struct weft_gang *g,
 	for (i = g->n_attached; i < g->n_members; i++) {
 		const struct weft_enabling *e = &s->enablings[g->members[i]];
 
-		if (e->cookie >= s->maps.probes_size / sizeof(uint64_t))
+		/* The mapping is larger: whole pages, of which programs see no more than this. */
+		if (e->cookie >= s->plan->maps[WEFT_PLAN_PROBES].max_entries)
 			return weft_fail(err, -ENOSPC, "TOO_MANY_PROBES",
 					 "more probes appeared while tracing than there is room for");
 		__atomic_store_n(&s->maps.probes[e->cookie],
