@@ -20,8 +20,8 @@ static void keep_log(void *arg, enum weft_log_level level, const char *source, c
 		cr_assert_not_null(r->said);
 	}
 	r->n_said += (size_t)snprintf(r->said + r->n_said, n, "%s: %s\n", source, text);
-	if (getenv("RIG_SAY"))
-		fprintf(stderr, "%s: %s\n", source, text);
+	if (r->on_said)
+		r->on_said(text, r->on_said_arg);
 	if (r->n_attached && strstr(text, ": attached"))
 		__atomic_add_fetch(r->n_attached, 1, __ATOMIC_SEQ_CST);
 }

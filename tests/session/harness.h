@@ -34,6 +34,8 @@ struct rig {
 	const struct weft_sink *sink; /* instead of the one that keeps everything; or NULL */
 	char *said;                   /* what was logged: a line each, "source: text" */
 	size_t n_said, cap_said;
+	void (*on_said)(const char *text, void *arg); /* or NULL */
+	void *on_said_arg;
 	int *n_attached; /* memory shared with workers, counts "... attached" that is said; or NULL */
 };
 

@@ -240,6 +240,64 @@ Test(discover, waits_for_what_may_come)
 	rig_finish(&r);
 }
 
+/* More newcomers than the table of comparisons has room for, which is 4,096 cookies, two a probe. */
+static void too_many(void *arg)
+{
+	struct shared *s = arg;
+	int fd = open(s->fifo, O_RDWR);
+	char text[32];
+
+	wait_attached(s, 2); /* first, and the eight of fx-wrong */
+	call_all(1);
+	for (int i = 0; i < 2200; i++) {
+		snprintf(text, sizeof(text), "+n%d@nothing\n", i);
+		tell(fd, text);
+	}
+	for (int i = 0; !__atomic_load_n(&s->steps, __ATOMIC_SEQ_CST); i++) {
+		if (i == 10000)
+			_exit(104);
+		usleep(1000);
+	}
+	call_all(10);
+}
+
+static void note_too_many(const char *text, void *arg)
+{
+	struct shared *s = arg;
+
+	if (strstr(text, "more probes appeared while tracing than there is room for"))
+		__atomic_store_n(&s->steps, 1, __ATOMIC_SEQ_CST);
+}
+
+Test(discover, TOO_MANY_PROBES)
+{
+	struct shared *s = shared_create();
+	struct worker w;
+	struct rig r;
+
+	worker_fork(&w, too_many, s);
+	rig_init(&r);
+	r.n_attached = &s->attached;
+	r.on_said = note_too_many;
+	r.on_said_arg = s;
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "params: {pid: %d}\n"
+		  "providers: {fx-discover: {fifo: %s}}\n"
+		  "probes:\n"
+		  "  - probe: 'fx-discover:::*'\n"
+		  "    when: pid == $pid && probename == \"first\"\n"
+		  "    do: [count: {into: n}]\n"
+		  "  - probe: 'fx-wrong::[0-7]:call'\n"
+		  "    when: pid == $pid && probefunc == \"3\"\n"
+		  "    do: [count: {into: m}]\n",
+		  w.pid, s->fifo);
+	unlink(s->fifo);
+	cr_expect_eq(cap_only_row(&r.cap, "n")->count, 11, "the run goes on");
+	cr_expect_eq(cap_only_row(&r.cap, "m")->count, 11, "fx-wrong's 3 is at getuid");
+	rig_finish(&r);
+}
+
 /* ---- process events ---- */
 
 static void exec_true(void *arg)

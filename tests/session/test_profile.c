@@ -55,6 +55,7 @@ Test(profile, shares_by_symbol)
 
 	const struct cap_table *t = cap_last_table(&r.cap, "n");
 	uint64_t heavy = samples_in(t, "heavy"), light = samples_in(t, "light"), n = heavy + light;
+	uint64_t called = 0;
 	double truth = (double)heavy_ns / (double)(heavy_ns + light_ns);
 	double share = (double)heavy / (double)n;
 	double sigma = sqrt(truth * (1 - truth) / (double)n);
@@ -69,9 +70,12 @@ Test(profile, shares_by_symbol)
 
 		if (!symbol_is(s, 0, "heavy") && !symbol_is(s, 0, "light"))
 			continue;
-		cr_expect(symbol_is(s, 1, "work") && symbol_is(s, 2, "main"));
 		cr_expect_str_eq(s->stack.frames[0].module, SPIN);
+		if (symbol_is(s, 1, "work") && symbol_is(s, 2, "main"))
+			called += t->rows[i].count;
 	}
+	/* In its first two instructions a function has no frame yet, and its caller is not seen. */
+	cr_expect_gt((double)called, 0.99 * (double)n);
 	cap_expect_no_loss(&r.cap);
 	rig_finish(&r);
 }
@@ -188,10 +192,9 @@ Test(profile, fires_on_every_cpu)
 	for (int cpu = 0; cpu < rig_cpus(); cpu++) {
 		uint64_t n = cap_row_int(all, "cpu", cpu)->count;
 
-		/* One clock for all: they may differ by a few at the beginning and the end. */
-		cr_expect(n + first / 20 + 3 >= first && first + first / 20 + 3 >= n,
-			  "%llu on CPU %d, %llu on CPU 0", (unsigned long long)n, cpu,
-			  (unsigned long long)first);
+		/* A virtual CPU that waits for its turn misses firings, so this is a wide bound. */
+		cr_expect(2 * n >= first && 2 * first >= n, "%llu on CPU %d, %llu on CPU 0",
+			  (unsigned long long)n, cpu, (unsigned long long)first);
 		cr_expect_gt(cap_row_int(mine, "cpu", cpu)->count, 10);
 	}
 	for (size_t i = 0; i < busy->n_rows; i++)
