@@ -265,7 +265,7 @@ static int run_main(struct cli *cli, int argc, char **argv)
 		return status;
 
 	output.width = terminal_width();
-	output.color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+	output.color = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) && !getenv("NO_COLOR");
 	if (weft_output_create(r.format, &output, &sink, cli->err))
 		return cli_report(cli, CLI_USAGE);
 	status = cli_load_plugins(cli, true);

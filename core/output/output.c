@@ -38,6 +38,16 @@ int weft_output_create(const char *format, const struct weft_output_options *opt
 	return 0;
 }
 
+/* What is said about the run comes behind the results that it is about, also where both go to one place. */
+static int write_message(struct weft_output *o)
+{
+	int r = weft_output_flush(o);
+
+	if (r)
+		o->buf.n = 0;
+	return r ? r : weft_buf_write(&o->buf, o->options.messages);
+}
+
 int weft_message_loss(void *self, const struct weft_loss_report *l)
 {
 	struct weft_output *o = self;
@@ -55,7 +65,7 @@ int weft_message_loss(void *self, const struct weft_loss_report *l)
 	if (o->options.color)
 		weft_buf_str(b, "\033[0m");
 	weft_buf_str(b, "\n");
-	return weft_buf_write(b, o->options.messages);
+	return write_message(o);
 }
 
 int weft_message_end(void *self, const struct weft_end *e)
@@ -66,7 +76,7 @@ int weft_message_end(void *self, const struct weft_end *e)
 	if (e->status)
 		weft_buf_printf(&o->buf, ", status %d", e->status);
 	weft_buf_str(&o->buf, "\n");
-	return weft_buf_write(&o->buf, o->options.messages);
+	return write_message(o);
 }
 
 int weft_output_flush(void *self)

@@ -114,6 +114,16 @@ int weft_session_poll_processes(struct weft_session *s)
 	return weft_procwatch_poll(s->procwatch, on_process_event, s, &s->process_events_lost);
 }
 
+/* A reader at the other end of a pipe sees what there is as soon as there is no more of it. */
+static int flush(struct weft_session *s, struct weft_error *err)
+{
+	int ret = s->sink.flush ? s->sink.flush(s->sink.self) : 0;
+
+	if (ret)
+		weft_fail(err, ret, "OUTPUT_WRITE", "results cannot be written: %s", strerror(-ret));
+	return ret;
+}
+
 static int poll_records(struct loop *l, struct weft_error *err)
 {
 	struct weft_session *s = l->s;
@@ -130,7 +140,7 @@ static int poll_records(struct loop *l, struct weft_error *err)
 
 		finish(l, "exit", (int)control->exit_status);
 	}
-	return ret;
+	return ret ? ret : flush(s, err);
 }
 
 static void on_target_end(struct loop *l, size_t i)
@@ -181,6 +191,8 @@ static int dispatch(struct loop *l, const struct epoll_event *e, struct weft_err
 		ret = poll_records(l, err);
 		if (!ret)
 			ret = weft_consumer_show(s->consumer, NULL, 0, true, err);
+		if (!ret)
+			ret = flush(s, err);
 		break;
 	case SOURCE_STOP:
 		finish(l, "signal", 0);
