@@ -187,7 +187,7 @@ Test(profile, fires_on_every_cpu)
 	const struct cap_table *busy = cap_last_table(&r.cap, "busy");
 	uint64_t first;
 
-	cr_assert_eq(all->n_rows, rig_cpus());
+	cr_assert_eq(all->n_rows, (size_t)rig_cpus());
 	first = cap_row_int(all, "cpu", 0)->count;
 	for (int cpu = 0; cpu < rig_cpus(); cpu++) {
 		uint64_t n = cap_row_int(all, "cpu", cpu)->count;

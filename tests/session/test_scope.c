@@ -101,7 +101,7 @@ Test(scope, threads_of_the_target)
 	cr_expect_eq(cap_row_int(cap_last_table(&r.cap, "all"), "pid", w.pid)->count,
 		     40u * (unsigned)rig_cpus());
 	const struct cap_table *t = cap_last_table(&r.cap, "threads");
-	cr_assert_eq(t->n_rows, rig_cpus());
+	cr_assert_eq(t->n_rows, (size_t)rig_cpus());
 	for (int cpu = 0; cpu < rig_cpus(); cpu++)
 		cr_expect_eq(cap_row_int(t, "cpu", cpu)->count, 40);
 	for (size_t i = 0; i < t->n_rows; i++)
