@@ -174,13 +174,13 @@ struct weft_loc_op {
 
 /* A location is a program for a small stack machine, checked by the core before use: it may not
  * underflow, exceed the limits above or read outside the context. It ends with exactly one value on
- * the stack; for WEFT_TYPE_BYTES with exactly two, address below length. */
+ * the stack; for WEFT_TYPE_BYTES with exactly two, address below length. This struct is frozen. */
 struct weft_location {
 	const struct weft_loc_op *ops;
 	uint32_t n_ops; /* 0: there is no such location */
 	uint32_t n_names;
 	const char *const *names; /* the texts that MEMBER refers to */
-};                                /* frozen */
+};
 
 enum weft_type_kind {
 	WEFT_TYPE_INT = 1,     /* size 1, 2, 4, 8 and WEFT_TYPE_SIGNED */
