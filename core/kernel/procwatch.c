@@ -31,7 +31,9 @@
 #include "core/kernel/perf_ring.h"
 #include "core/kernel/privilege.h"
 
-#define RING_BYTES   (64u << 10)
+/* Of each CPU. A run of a compiler maps a hundred times, which is 16 KiB of records, and a busy
+ * machine starts a dozen of them before it is our turn: with 64 KiB events were lost there. */
+#define RING_BYTES   (256u << 10)
 #define RECORD_BYTES 8192 /* the largest record: a mapping with a path of PATH_MAX */
 
 struct watched_cpu {
