@@ -442,7 +442,7 @@ Test(run, reader_has_gone)
 		cr_assert_eq(pipe(fds), 0);
 		close(fds[0]);
 		CLI_HOW(&c, &(struct cli_how){.out = fds[1]}, "run", set, "-o", formats[i]);
-		cli_expect(&c, 1, NULL, i ? "" : "ended: error, status 1\n");
+		cli_expect(&c, 1, NULL, "");
 		close(fds[1]);
 		cli_finish(&c);
 	}
@@ -471,7 +471,6 @@ Test(run, OUTPUT_WRITE)
 	cr_assert_geq(full, 0);
 	CLI_HOW(&c, &(struct cli_how){.out = full}, "run", set);
 	cli_expect(&c, 1, NULL,
-		   "ended: error, status 1\n"
 		   "trace-cli: error: results cannot be written: No space left on device "
 		   "[OUTPUT_WRITE]\n");
 	cli_finish(&c);
@@ -479,7 +478,6 @@ Test(run, OUTPUT_WRITE)
 	/* Closed: nothing else that is opened may take its place. */
 	CLI_HOW(&c, &(struct cli_how){.out = -1}, "run", set);
 	cli_expect(&c, 1, NULL,
-		   "ended: error, status 1\n"
 		   "trace-cli: error: results cannot be written: Bad file descriptor "
 		   "[OUTPUT_WRITE]\n");
 	cli_finish(&c);

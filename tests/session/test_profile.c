@@ -261,9 +261,8 @@ static void run_shipped(const char *path, const char *table, unsigned hz)
 		if (program->text.n == 4 && !memcmp(program->text.s, "spin", 4))
 			spin += t->rows[i].count;
 	}
-	/* A second of CPU time. */
-	cr_expect(spin > hz * 8 / 10 && spin < hz * 12 / 10, "%s: %llu", path,
-		  (unsigned long long)spin);
+	/* A second of CPU time; more where the virtual CPU had to wait meanwhile. */
+	cr_expect_gt(spin, hz * 8 / 10, "%s: %llu", path, (unsigned long long)spin);
 	rig_finish(&r);
 }
 
