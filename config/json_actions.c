@@ -73,6 +73,25 @@ static void put_list_of_scalars(struct weft_json *j)
 	weft_json_close(j, '}');
 }
 
+/* A name, with or without SIG before it, or a number. */
+static void put_signal(struct weft_json *j, const struct weft_action_field *field)
+{
+	char pattern[512];
+
+	snprintf(pattern, sizeof(pattern), "^(SIG)?(%s)$", field->choices);
+	weft_json_open(j, "anyOf", '[');
+	weft_json_open(j, NULL, '{');
+	weft_json_string(j, "type", "string");
+	weft_json_string(j, "pattern", pattern);
+	weft_json_close(j, '}');
+	weft_json_open(j, NULL, '{');
+	weft_json_string(j, "type", "integer");
+	weft_json_uint(j, "minimum", 1);
+	weft_json_uint(j, "maximum", 64);
+	weft_json_close(j, '}');
+	weft_json_close(j, ']');
+}
+
 static void put_shape(struct weft_json *j, const struct weft_action_field *field)
 {
 	switch (field->shape) {
@@ -99,6 +118,9 @@ static void put_shape(struct weft_json *j, const struct weft_action_field *field
 		break;
 	case WEFT_SHAPE_CHOICE:
 		weft_schema_choices(j, field->choices);
+		break;
+	case WEFT_SHAPE_SIGNAL:
+		put_signal(j, field);
 		break;
 	}
 }

@@ -107,6 +107,10 @@ static void put_type(struct schema *s, const struct weft_key *key)
 	case WEFT_KEY_SIZE:
 		put_size(j);
 		break;
+	case WEFT_KEY_RATE:
+		weft_json_string(j, "type", "string");
+		weft_json_string(j, "pattern", "^[1-9][0-9]*/(ms|s|m)$");
+		break;
 	case WEFT_KEY_LEVEL:
 		put_level(s, key->level);
 		break;

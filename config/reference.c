@@ -85,12 +85,14 @@ static const char *const shape_words[] = {
 	[WEFT_SHAPE_FIELDS] = "map: name -> expression, or list of expressions",
 	[WEFT_SHAPE_FORMAT] = "format, or list of a format and expressions",
 	[WEFT_SHAPE_CHOICE] = "one of ",
+	[WEFT_SHAPE_SIGNAL] = "number, or one of ",
 };
 
 static const char *const group_words[] = {
 	[WEFT_GROUP_AGGREGATION] = "Aggregations",
 	[WEFT_GROUP_RECORD] = "Records",
 	[WEFT_GROUP_CONTROL] = "Control",
+	[WEFT_GROUP_DESTRUCTIVE] = "Destructive",
 };
 #define N_GROUPS (sizeof(group_words) / sizeof(group_words[0]))
 
@@ -199,6 +201,7 @@ static const char rules[] =
 	"- **Integers** are decimal, or hexadecimal after `0x`. A leading zero is refused, because "
 	"YAML readers differ on whether it means octal.\n"
 	"- **Durations** are digits and a unit: `ns`, `us`, `ms`, `s`, `m`, `h`, `d`.\n"
+	"- **Rates** are decimal digits, `/` and `ms`, `s` or `m`: `1000/s`.\n"
 	"- **Sizes** are digits and nothing, or `k`, `m`, `g`: powers of 1024.\n"
 	"- **Booleans** are `true` and `false` alone.\n"
 	"- **Expressions** are texts. YAML needs quotes around one that contains `: ` or ` #`, that "

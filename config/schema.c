@@ -23,6 +23,7 @@ const struct weft_key_type_spec weft_key_types[WEFT_N_KEY_TYPES] = {
 	[WEFT_KEY_INT] = {weft_read_int, "an integer", "integer"},
 	[WEFT_KEY_DURATION] = {weft_read_duration, "a duration such as 500ms or 2s", "duration"},
 	[WEFT_KEY_SIZE] = {weft_read_size, "a size such as 64k or 1m", "size"},
+	[WEFT_KEY_RATE] = {weft_read_rate, "a rate such as 1000/s", "rate"},
 	[WEFT_KEY_LEVEL] = {weft_read_sublevel, "a map", "map"},
 	[WEFT_KEY_COMMAND] = {weft_read_command, "a list of words, or one text",
 			      "list of words, or text"},
@@ -295,6 +296,31 @@ static const struct weft_key clause_keys[] = {
 		AT(struct weft_clause, when),
 		.help = "The predicate: the actions run only where it is not 0.",
 		.example = "when: pid != 0",
+	},
+	{
+		.name = "every",
+		.type = WEFT_KEY_INT,
+		AT(struct weft_clause, every),
+		.min = 1,
+		.max = 1000000000,
+		.help = "Take a sample: of the firings that pass `when`, the actions run for each of "
+			"this number, from all CPUs together. The others are counted as SAMPLED_OUT, "
+			"which is no loss.",
+		.example = "every: 100",
+	},
+	{
+		.name = "limit",
+		.type = WEFT_KEY_RATE,
+		AT(struct weft_clause, limit),
+		.min = 1,
+		.max = WEFT_RATE_MOST,
+		.min_text = "1/m",
+		.max_text = "1000000/s",
+		.help = "Run the actions so often at most, on the whole machine, by a bucket of so many "
+			"tokens that fills evenly: what comes at once may use all of them, so that "
+			"no span of that time sees more than twice the number. The surplus is counted "
+			"as RATE_LIMITED, which is no loss.",
+		.example = "limit: 1000/s",
 	},
 	{
 		.name = "do",

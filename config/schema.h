@@ -22,6 +22,7 @@ enum weft_key_type {
 	WEFT_KEY_INT,       /* uint32_t or uint64_t, within min..max */
 	WEFT_KEY_DURATION,  /* the same, ns */
 	WEFT_KEY_SIZE,      /* the same, bytes */
+	WEFT_KEY_RATE,      /* struct weft_rate */
 	WEFT_KEY_LEVEL,     /* a map with a level of its own, in the same struct at offset */
 	WEFT_KEY_COMMAND,   /* these read into the struct of their level: weft_target_spec */
 	WEFT_KEY_PIDS,      /* weft_target_spec */
@@ -35,6 +36,8 @@ enum weft_key_type {
 	WEFT_KEY_SETTINGS,  /* weft_clause */
 	WEFT_N_KEY_TYPES
 };
+
+#define WEFT_RATE_MOST 1000000u /* a second; the interval of tokens is kept in whole nanoseconds */
 
 struct weft_level;
 
@@ -85,8 +88,8 @@ void weft_read_level(struct weft_reader *r, const struct weft_level *level,
 		     const struct weft_tree_node *node, void *base);
 void weft_read_defaults(struct weft_reader *r, const struct weft_level *level, void *base);
 
-weft_key_read weft_read_version, weft_read_text, weft_read_field, weft_read_expr_key,
-	weft_read_bool, weft_read_int, weft_read_duration, weft_read_size, weft_read_sublevel,
+weft_key_read weft_read_version, weft_read_text, weft_read_field, weft_read_expr_key, weft_read_bool,
+	weft_read_int, weft_read_duration, weft_read_size, weft_read_rate, weft_read_sublevel,
 	weft_read_command, weft_read_pids, weft_read_params, weft_read_providers, weft_read_probes,
 	weft_read_begin, weft_read_end, weft_read_patterns, weft_read_actions, weft_read_settings;
 

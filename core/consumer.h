@@ -37,7 +37,8 @@ int weft_consumer_show(struct weft_consumer *c, const char *const *names, size_t
 /* After detach: the rest of the records, all of them in order, and the show and clear actions that
  * were not acted on. May be called again. */
 int weft_consumer_finish(struct weft_consumer *c, struct weft_error *err);
-/* Reports every loss that was counted; *total is their sum. extra: losses counted in user space. */
+/* Reports every loss that was counted; *total is the sum of those that nobody asked for. extra:
+ * losses counted in user space. */
 int weft_consumer_losses(struct weft_consumer *c, const struct weft_loss_report *extra,
 			 size_t n_extra, uint64_t *total);
 

@@ -4,6 +4,7 @@
 #ifndef WEFT_CORE_LOSS_H
 #define WEFT_CORE_LOSS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct weft_arena;
@@ -28,6 +29,9 @@ enum weft_loss {
 	WEFT_LOSS_PAIRING_FULL,     /* more threads than options.threads */
 	WEFT_LOSS_TARGETS_FULL, /* more target processes than the set holds: a child is not followed */
 	WEFT_LOSS_PROCESS_EVENTS_LOST,
+	WEFT_LOSS_SIGNAL_FAILED, /* bpf_send_signal refused */
+	WEFT_LOSS_RATE_LIMITED,  /* asked for: more firings than the clause's `limit` */
+	WEFT_LOSS_SAMPLED_OUT,   /* asked for: firings that the clause's `every` passes over */
 	WEFT_N_LOSSES
 };
 
@@ -37,6 +41,9 @@ struct weft_loss_spec {
 	const char *remedy;  /* what to do, or NULL */
 };
 extern const struct weft_loss_spec weft_losses[WEFT_N_LOSSES];
+
+/* Whether the probe set asks for it: reported as skipped, and the run is none the worse. */
+bool weft_loss_is_asked_for(enum weft_loss loss);
 
 /* The reference page of the losses (docs/reference/losses.md). NULL: out of memory. */
 char *weft_loss_reference(struct weft_arena *arena);

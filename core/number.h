@@ -19,4 +19,7 @@ int weft_parse_duration(const char *s, uint64_t *ns);
 /* Digits (or 0x and digits) and nothing, or k, m, g in either case: powers of 1024. */
 int weft_parse_size(const char *s, uint64_t *bytes);
 
+/* A rate: decimal digits, `/` and ms, s or m, as in 1000/s. */
+int weft_parse_rate(const char *s, uint64_t *count, uint64_t *per_ns);
+
 #endif

@@ -179,6 +179,7 @@ struct weft_loss_site {
 	uint32_t clause;       /* index; UINT32_MAX: none */
 	struct weft_span span; /* the expression or action at fault; text NULL: none */
 	uint32_t state_offset;
+	uint64_t every; /* SAMPLED_OUT: the word counts all firings, of which each so many-th went on */
 };
 
 /* A show or clear action: the consumer acts when the u64 at state_offset has changed. */
@@ -240,6 +241,7 @@ struct weft_plan {
 	uint32_t zeros_offset, zeros_size; /* bytes of STATE that nobody writes to */
 	bool keep_listing; /* set by who wants weft_plan_explain() to show clauses and IR */
 	uint32_t n_cpus;   /* possible CPUs */
+	uint32_t entry_words; /* arguments of an entry that a frame has room for */
 	bool target_check; /* there is a target: programs of scope other than EXACT check TARGETS */
 	bool uses_ustack; /* some program interns or emits user stacks: EXECGEN and mappings matter */
 	uint64_t pidns_dev,
@@ -265,6 +267,9 @@ struct weft_group {
 	const struct weft_typed_clause *clauses;
 	size_t n_clauses;
 	bool pairing_entry; /* push a frame on entry, for the sake of a return clause elsewhere */
+	/* Bit i: argument i of the entry is kept in the frame. The same number for an entry and for
+	 * its return, as it says where in the frame they lie; at most plan->entry_words bits. */
+	uint64_t capture;
 	/* Cookies of the group's probes and their descriptions, for PROBES, DISPATCH and CONST. */
 	const struct weft_group_probe {
 		uint64_t cookie;

@@ -43,6 +43,12 @@ struct weft_setting {
 	struct weft_text value;
 };
 
+/* At most `count` in `per_ns`, as written in text; count 0: without limit. */
+struct weft_rate {
+	uint64_t count, per_ns;
+	struct weft_text text;
+};
+
 struct weft_clause {
 	uint32_t index; /* in file order; `begin` clauses first, then probes, then `end` */
 	struct weft_pos pos;
@@ -50,6 +56,9 @@ struct weft_clause {
 	struct weft_pos *pattern_pos;
 	size_t n_patterns;
 	struct weft_text when; /* s NULL: always */
+	/* Of the firings that pass `when`: only each n-th (0: each), and of those so many in a time. */
+	uint64_t every;
+	struct weft_rate limit;
 	struct weft_action *actions;
 	size_t n_actions;
 	struct weft_setting *with;

@@ -81,6 +81,7 @@ struct weft_loss_report {
 	uint64_t count;
 	const char *where; /* "set.yaml:12:9: arg0 / arg1" or a program's or provider's name; NULL */
 	const char *remedy; /* or NULL */
+	bool asked; /* the probe set asks for it (`limit`, `every`): no loss, but good to know */
 };
 
 struct weft_end {

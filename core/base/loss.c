@@ -123,4 +123,28 @@ const struct weft_loss_spec weft_losses[WEFT_N_LOSSES] = {
 			"symbols and targets may be incomplete.",
 			"Trace while fewer processes come and go.",
 		},
+	[WEFT_LOSS_SIGNAL_FAILED] =
+		{
+			"SIGNAL_FAILED",
+			"A signal was not sent: what runs is a thread of the kernel, the first process "
+			"or one that is ending, or the CPU has not delivered the signal before it.",
+			"Narrow the predicate to the processes that are meant.",
+		},
+	[WEFT_LOSS_RATE_LIMITED] =
+		{
+			"RATE_LIMITED",
+			"A firing was passed over: the clause's `limit` was reached.",
+			"Raise the limit, or narrow the predicate.",
+		},
+	[WEFT_LOSS_SAMPLED_OUT] =
+		{
+			"SAMPLED_OUT",
+			"A firing was passed over, as the clause's `every` asks.",
+			NULL,
+		},
 };
+
+bool weft_loss_is_asked_for(enum weft_loss loss)
+{
+	return loss == WEFT_LOSS_RATE_LIMITED || loss == WEFT_LOSS_SAMPLED_OUT;
+}

@@ -137,3 +137,29 @@ int weft_parse_size(const char *s, uint64_t *bytes)
 {
 	return parse_with_unit(s, sizes, bytes);
 }
+
+int weft_parse_rate(const char *s, uint64_t *count, uint64_t *per_ns)
+{
+	static const char *const units[] = {"ms", "s", "m"};
+	bool too_large;
+	uint64_t n;
+	int rc;
+
+	if (s[0] == '0' && s[1] != '/')
+		return -EINVAL;
+	rc = read_digits(&s, &n, &too_large);
+	if (rc || *s++ != '/')
+		return -EINVAL;
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		if (strcmp(s, units[i]))
+			continue;
+		if (too_large)
+			return -ERANGE;
+		for (const struct unit *u = durations; u->name; u++)
+			if (!strcmp(u->name, units[i]))
+				*per_ns = u->factor;
+		*count = n;
+		return 0;
+	}
+	return -EINVAL;
+}

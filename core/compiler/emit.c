@@ -250,7 +250,7 @@ static void select_insn(struct emitter *e, const struct weft_ir_insn *i)
 		break;
 	case WEFT_IR_XCHG:
 		move(e, reg_of(e, i->dst), reg_of(e, i->b));
-		append(e, INSN_ATOMIC(BPF_DW, BPF_XCHG, reg_of(e, i->a), i->off, reg_of(e, i->dst)));
+		append(e, INSN_ATOMIC(BPF_DW, i->code, reg_of(e, i->a), i->off, reg_of(e, i->dst)));
 		break;
 	case WEFT_IR_CMPXCHG:
 		move(e, BPF_REG_0, reg_of(e, i->c));

@@ -481,6 +481,20 @@ weft_vreg weft_ir_xchg(struct weft_ir *ir, weft_vreg base, int32_t off, weft_vre
 	weft_vreg dst;
 
 	insn = define(ir, WEFT_IR_XCHG, &dst);
+	insn->code = BPF_XCHG;
+	insn->a = base;
+	insn->off = off;
+	insn->b = value;
+	return dst;
+}
+
+weft_vreg weft_ir_fetch_add(struct weft_ir *ir, weft_vreg base, int32_t off, weft_vreg value)
+{
+	struct weft_ir_insn *insn;
+	weft_vreg dst;
+
+	insn = define(ir, WEFT_IR_XCHG, &dst);
+	insn->code = BPF_ADD | BPF_FETCH;
 	insn->a = base;
 	insn->off = off;
 	insn->b = value;

@@ -37,12 +37,13 @@ enum weft_ir_op {
 	WEFT_IR_LOAD,      /* dst = size bytes at a + off, zero-extended */
 	WEFT_IR_STORE,     /* size bytes at a + off = b or imm */
 	WEFT_IR_ATOMIC,    /* u64 at a + off code= b, atomically (BPF_ADD, BPF_OR) */
-	WEFT_IR_XCHG,      /* dst = u64 at a + off, which becomes b */
-	WEFT_IR_CMPXCHG,   /* dst = u64 at a + off, which becomes b if it was c */
-	WEFT_IR_CALL,      /* dst = helper imm(args); dst may be none */
-	WEFT_IR_JUMP,      /* to label */
-	WEFT_IR_BRANCH,    /* to label if a code (b or imm) */
-	WEFT_IR_EXIT,      /* return 0 */
+	WEFT_IR_XCHG,    /* dst = u64 at a + off, which becomes b (BPF_XCHG) or grows by b (BPF_ADD
+			  * | BPF_FETCH) */
+	WEFT_IR_CMPXCHG, /* dst = u64 at a + off, which becomes b if it was c */
+	WEFT_IR_CALL,    /* dst = helper imm(args); dst may be none */
+	WEFT_IR_JUMP,    /* to label */
+	WEFT_IR_BRANCH,  /* to label if a code (b or imm) */
+	WEFT_IR_EXIT,    /* return 0 */
 };
 
 struct weft_ir_insn {
@@ -121,6 +122,7 @@ void weft_ir_store(struct weft_ir *ir, uint8_t size, weft_vreg base, int32_t off
 void weft_ir_store_imm(struct weft_ir *ir, uint8_t size, weft_vreg base, int32_t off, int64_t value);
 void weft_ir_atomic(struct weft_ir *ir, uint8_t code, weft_vreg base, int32_t off, weft_vreg value);
 weft_vreg weft_ir_xchg(struct weft_ir *ir, weft_vreg base, int32_t off, weft_vreg value);
+weft_vreg weft_ir_fetch_add(struct weft_ir *ir, weft_vreg base, int32_t off, weft_vreg value);
 weft_vreg weft_ir_cmpxchg(struct weft_ir *ir, weft_vreg base, int32_t off, weft_vreg expected,
 			  weft_vreg value);
 /* `wanted`: the result is used. */

@@ -109,7 +109,7 @@ static void print_insn(FILE *f, const struct weft_ir *ir, const struct weft_ir_i
 		print_reg(f, i->b);
 		break;
 	case WEFT_IR_XCHG:
-		fputs("exchange ", f);
+		fputs(i->code == BPF_XCHG ? "exchange " : "fetch-add ", f);
 		print_place(f, i, 8);
 		fputs(", ", f);
 		print_reg(f, i->b);

@@ -3,6 +3,7 @@
  * A clause: predicate, actions, and the paths out of it.
  *
  *          if !when goto next
+ *          if `every` or `limit` pass it over goto next
  *          claim scratch               ; only where something needs it
  *          actions
  *          goto leave
@@ -66,7 +67,7 @@ uint32_t weft_lower_loss(struct weft_lower *lw, enum weft_loss loss, uint32_t re
 
 uint32_t weft_lower_fault(struct weft_lower *lw, enum weft_loss loss)
 {
-	return weft_lower_loss(lw, loss, lw->fault_exit);
+	return lw->quiet ? lw->fault_exit : weft_lower_loss(lw, loss, lw->fault_exit);
 }
 
 void weft_lower_cold(struct weft_lower *lw)
@@ -136,6 +137,7 @@ static void (*const lower_group[])(struct weft_lower *, const struct weft_typed_
 	[WEFT_GROUP_AGGREGATION] = weft_lower_aggregation,
 	[WEFT_GROUP_RECORD] = weft_lower_record,
 	[WEFT_GROUP_CONTROL] = weft_lower_control,
+	[WEFT_GROUP_DESTRUCTIVE] = weft_lower_destructive,
 };
 
 static void lower_action(struct weft_lower *lw, const struct weft_typed_action *a)
@@ -173,6 +175,7 @@ void weft_lower_clause(struct weft_lower *lw, const struct weft_typed_clause *cl
 		claim(lw, leave);
 	if (clause->when)
 		weft_lower_jump(lw, clause->when, false, lw->fault_exit);
+	weft_lower_limits(lw, clause->clause);
 	if (!lw->scratch && actions_need_scratch(clause))
 		claim(lw, leave);
 	for (size_t i = 0; i < clause->n_actions && !lw->status; i++)

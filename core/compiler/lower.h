@@ -62,12 +62,14 @@ struct weft_lower {
 	weft_vreg timestamp;       /* none where nobody asks */
 	bool timed;                /* a clause asks */
 	weft_vreg paired, elapsed; /* of returns: whether an entry was found, and ns since */
-	uint32_t end;              /* label: the program's */
+	weft_vreg entry_have, entry_value[WEFT_MAX_ARGS]; /* and the arguments that it kept */
+	uint32_t end;                                     /* label: the program's */
 
 	/* Of the clause. */
 	const struct weft_typed_clause *clause;
 	weft_vreg scratch;    /* address of the claimed slot; none: not claimed */
 	uint32_t fault_exit;  /* label that a fault goes on at */
+	bool quiet;           /* faults are not counted here */
 	unsigned conditional; /* within an operand that is not always evaluated */
 	struct weft_cold *cold;
 	size_t n_cold, cap_cold;
@@ -169,6 +171,7 @@ weft_vreg weft_lower_stack_id(struct weft_lower *lw, const struct weft_node *n);
 void weft_lower_aggregation(struct weft_lower *lw, const struct weft_typed_action *a);
 void weft_lower_record(struct weft_lower *lw, const struct weft_typed_action *a);
 void weft_lower_control(struct weft_lower *lw, const struct weft_typed_action *a);
+void weft_lower_destructive(struct weft_lower *lw, const struct weft_typed_action *a);
 weft_vreg weft_lower_bucket(struct weft_lower *lw, weft_vreg value, bool is_unsigned);
 /* Updates an element; 0 or a negative errno. */
 weft_vreg weft_lower_update(struct weft_lower *lw, uint32_t map, struct weft_ir_arg key,
@@ -178,11 +181,17 @@ weft_vreg weft_lower_update(struct weft_lower *lw, uint32_t map, struct weft_ir_
 weft_vreg weft_lower_row(struct weft_lower *lw, uint32_t map, struct weft_place key,
 			 weft_vreg *error, uint32_t failed);
 
+/* ---- lower_limit.c ---- */
+
+/* Goes to lw->fault_exit where the clause's `every` or `limit` passes the firing over. */
+void weft_lower_limits(struct weft_lower *lw, const struct weft_clause *clause);
+
 /* ---- lower_prologue.c, lower_pairing.c ---- */
 
 void weft_lower_prologue(struct weft_lower *lw);
 /* The time of the firing. What runs before the clauses may be the first to ask; a clause is not. */
 weft_vreg weft_lower_time(struct weft_lower *lw);
+weft_vreg weft_lower_entry(struct weft_lower *lw, const struct weft_node *n);
 void weft_lower_push_frame(struct weft_lower *lw);
 void weft_lower_pop_frame(struct weft_lower *lw);
 

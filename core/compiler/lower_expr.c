@@ -255,6 +255,8 @@ static weft_vreg lower_node(struct weft_lower *lw, const struct weft_node *n)
 		return lower_argument_int(lw, n);
 	case WEFT_NODE_ELAPSED:
 		return lower_elapsed(lw);
+	case WEFT_NODE_ENTRY:
+		return weft_lower_entry(lw, n);
 	case WEFT_NODE_UNARY:
 		return lower_unary(lw, n);
 	case WEFT_NODE_BINARY:

@@ -29,13 +29,16 @@
 #include "core/compiler/lower.h"
 #include "core/compiler/pairing.h"
 
-#define ENTRY_SIZE ((int32_t)sizeof(struct weft_frame_entry))
-/* Offsets from row + used: of the entry just below, and of the one to be pushed. */
-#define BELOW(member)                                                                           \
-	((int32_t)(sizeof(struct weft_frame_row) + offsetof(struct weft_frame_entry, member)) - \
-	 ENTRY_SIZE)
+/* Offsets from row + used: of the entry to be pushed, and of the one just below. */
 #define NEXT(member) \
 	((int32_t)(sizeof(struct weft_frame_row) + offsetof(struct weft_frame_entry, member)))
+#define BELOW(lw, member) (NEXT(member) - entry_size(lw))
+#define NEXT_HAVE         ((int32_t)(sizeof(struct weft_frame_row) + sizeof(struct weft_frame_entry)))
+
+static int32_t entry_size(const struct weft_lower *lw)
+{
+	return (int32_t)weft_pairing_entry_size(lw->plan->entry_words);
+}
 
 /* The thread as the kernel counts; the idle threads, which are all 0, by CPU. */
 static struct weft_place thread_key(struct weft_lower *lw)
@@ -65,7 +68,7 @@ static weft_vreg lower_frame_value(struct weft_lower *lw)
 
 static uint32_t row_bytes(const struct weft_lower *lw)
 {
-	return lw->plan->set->options.depth * (uint32_t)ENTRY_SIZE;
+	return lw->plan->set->options.depth * (uint32_t)entry_size(lw);
 }
 
 /* row->used, bounded; more cannot be there, but the verifier does not know. */
@@ -83,9 +86,9 @@ static weft_vreg bounded_used(struct weft_lower *lw, weft_vreg row, uint32_t imp
 static weft_vreg look_below(struct weft_lower *lw, weft_vreg row, weft_vreg used, weft_vreg entry,
 			    uint32_t out)
 {
-	weft_ir_branch_imm(&lw->ir, BPF_JLT, used, ENTRY_SIZE, out);
+	weft_ir_branch_imm(&lw->ir, BPF_JLT, used, entry_size(lw), out);
 	weft_ir_assign(&lw->ir, entry, weft_ir_alu(&lw->ir, BPF_ADD, row, used));
-	return weft_ir_load(&lw->ir, 8, entry, BELOW(frame));
+	return weft_ir_load(&lw->ir, 8, entry, BELOW(lw, frame));
 }
 
 /* Lowers row->used past all entries with a frame below the one given. */
@@ -99,7 +102,7 @@ static void drop_dead(struct weft_lower *lw, weft_vreg row, weft_vreg frame, uin
 	weft_ir_place(&lw->ir, again);
 	there = look_below(lw, row, used, entry, out);
 	weft_ir_branch(&lw->ir, BPF_JSGE, there, frame, out);
-	weft_ir_step(&lw->ir, BPF_SUB, used, ENTRY_SIZE);
+	weft_ir_step(&lw->ir, BPF_SUB, used, entry_size(lw));
 	weft_ir_store(&lw->ir, 8, row, 0, used);
 	weft_ir_jump(&lw->ir, again);
 	weft_ir_place(&lw->ir, out);
@@ -119,9 +122,116 @@ static void find_own(struct weft_lower *lw, weft_vreg row, weft_vreg frame, weft
 	weft_ir_place(&lw->ir, again);
 	there = look_below(lw, row, *used, *entry, absent);
 	weft_ir_branch(&lw->ir, BPF_JNE, there, frame, absent);
-	weft_ir_step(&lw->ir, BPF_SUB, *used, ENTRY_SIZE);
-	there = weft_ir_load(&lw->ir, 8, *entry, BELOW(pair));
+	weft_ir_step(&lw->ir, BPF_SUB, *used, entry_size(lw));
+	there = weft_ir_load(&lw->ir, 8, *entry, BELOW(lw, pair));
 	weft_ir_branch(&lw->ir, BPF_JNE, there, pair, again);
+}
+
+/* ---- arguments of the entry ---- */
+
+/* Where the value of argument i lies, counted from the values' beginning. */
+static unsigned rank(uint64_t capture, uint32_t i)
+{
+	return (unsigned)__builtin_popcountll(capture & ((UINT64_C(1) << i) - 1));
+}
+
+/*
+ * Evaluates what is to be kept, before the row is looked at. What cannot be read is no fault of the
+ * entry: its bit in `have` stays 0, and the clause of the return that asks for it has the fault.
+ */
+static weft_vreg capture(struct weft_lower *lw, weft_vreg values[WEFT_MAX_ARGS])
+{
+	uint64_t wanted = lw->group->capture;
+	uint32_t outer = lw->fault_exit, mark = lw->frame_used;
+	weft_vreg have = weft_ir_variable(&lw->ir);
+
+	weft_ir_assign_const(&lw->ir, have, 0);
+	lw->quiet = true;
+	lw->conditional++;
+	for (uint32_t i = 0; i < WEFT_MAX_ARGS; i++) {
+		struct weft_node arg = {.kind = WEFT_NODE_ARG, .index = i};
+
+		if (!(wanted >> i & 1) ||
+		    !weft_lang_arg_type(lw->plan->set, lw->group->info, i, &arg.type))
+			continue;
+		lw->fault_exit = weft_ir_label(&lw->ir);
+		values[i] = weft_ir_variable(&lw->ir);
+		weft_ir_assign_const(&lw->ir, values[i], 0);
+		weft_ir_assign(&lw->ir, values[i], weft_lower_value(lw, &arg));
+		weft_ir_apply(&lw->ir, BPF_OR, have,
+			      weft_ir_const(&lw->ir, (int64_t)(UINT64_C(1) << rank(wanted, i))));
+		weft_ir_place(&lw->ir, lw->fault_exit);
+		lw->frame_used = mark;
+	}
+	lw->conditional--;
+	lw->quiet = false;
+	lw->fault_exit = outer;
+	return have;
+}
+
+static void store_captured(struct weft_lower *lw, weft_vreg entry, weft_vreg have,
+			   const weft_vreg values[WEFT_MAX_ARGS])
+{
+	weft_ir_store(&lw->ir, 8, entry, NEXT_HAVE, have);
+	for (uint32_t i = 0; i < WEFT_MAX_ARGS; i++)
+		if (values[i])
+			weft_ir_store(&lw->ir, 8, entry,
+				      NEXT_HAVE + 8 + 8 * (int32_t)rank(lw->group->capture, i),
+				      values[i]);
+}
+
+static uint64_t used_by_clauses(const struct weft_group *g)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < g->n_clauses; i++)
+		all |= g->clauses[i].entry_args;
+	return all & g->capture;
+}
+
+static void declare_captured(struct weft_lower *lw)
+{
+	uint64_t used = used_by_clauses(lw->group);
+
+	if (!used)
+		return;
+	lw->entry_have = weft_ir_variable(&lw->ir);
+	weft_ir_assign_const(&lw->ir, lw->entry_have, 0);
+	for (uint32_t i = 0; i < WEFT_MAX_ARGS; i++) {
+		if (!(used >> i & 1))
+			continue;
+		lw->entry_value[i] = weft_ir_variable(&lw->ir);
+		weft_ir_assign_const(&lw->ir, lw->entry_value[i], 0);
+	}
+}
+
+static void load_captured(struct weft_lower *lw, weft_vreg entry)
+{
+	int32_t at = NEXT_HAVE - entry_size(lw);
+
+	if (!lw->entry_have)
+		return;
+	weft_ir_assign(&lw->ir, lw->entry_have, weft_ir_load(&lw->ir, 8, entry, at));
+	for (uint32_t i = 0; i < WEFT_MAX_ARGS; i++)
+		if (lw->entry_value[i])
+			weft_ir_assign(
+				&lw->ir, lw->entry_value[i],
+				weft_ir_load(&lw->ir, 8, entry,
+					     at + 8 + 8 * (int32_t)rank(lw->group->capture, i)));
+}
+
+weft_vreg weft_lower_entry(struct weft_lower *lw, const struct weft_node *n)
+{
+	weft_vreg bit;
+
+	if (!lw->paired || !lw->entry_value[n->index])
+		return weft_ir_const(&lw->ir, 0);
+	weft_ir_branch_imm(&lw->ir, BPF_JEQ, lw->paired, 0,
+			   weft_lower_fault(lw, WEFT_LOSS_PAIRING_NO_ENTRY));
+	bit = weft_ir_alu_imm(&lw->ir, BPF_AND, lw->entry_have,
+			      (int64_t)(UINT64_C(1) << rank(lw->group->capture, n->index)));
+	weft_ir_branch_imm(&lw->ir, BPF_JEQ, bit, 0, weft_lower_fault(lw, WEFT_LOSS_FAULT_VALUE));
+	return lw->entry_value[n->index];
 }
 
 static weft_vreg pair_of(struct weft_lower *lw)
@@ -133,12 +243,15 @@ void weft_lower_push_frame(struct weft_lower *lw)
 {
 	uint32_t done = weft_ir_label(&lw->ir), full = weft_ir_label(&lw->ir);
 	uint32_t push = weft_ir_label(&lw->ir), deep;
-	weft_vreg frame, pair, row, error, used, entry;
+	weft_vreg frame, pair, row, error, used, entry, have = WEFT_NO_VREG;
+	weft_vreg values[WEFT_MAX_ARGS] = {WEFT_NO_VREG};
 	struct weft_place key;
 
 	lw->plan->maps[WEFT_PLAN_FRAMES].used = true;
 	frame = lower_frame_value(lw);
 	pair = pair_of(lw);
+	if (lw->group->capture)
+		have = capture(lw, values);
 	key = thread_key(lw);
 	row = weft_lower_row(lw, WEFT_PLAN_FRAMES, key, &error, full);
 	drop_dead(lw, row, frame, push);
@@ -149,13 +262,15 @@ void weft_lower_push_frame(struct weft_lower *lw)
 	used = weft_ir_variable(&lw->ir);
 	weft_ir_pin(&lw->ir, used);
 	weft_ir_assign(&lw->ir, used, weft_ir_load(&lw->ir, 8, row, 0));
-	weft_ir_branch_imm(&lw->ir, BPF_JGT, used, row_bytes(lw) - (uint32_t)ENTRY_SIZE, deep);
+	weft_ir_branch_imm(&lw->ir, BPF_JGT, used, row_bytes(lw) - (uint32_t)entry_size(lw), deep);
 	entry = weft_ir_alu(&lw->ir, BPF_ADD, row, used);
 	weft_ir_pin(&lw->ir, entry);
 	weft_ir_store(&lw->ir, 8, entry, NEXT(frame), frame);
+	if (have) /* behind the frame: whoever interrupts and pushes here, spoils that as well */
+		store_captured(lw, entry, have, values);
 	weft_ir_store(&lw->ir, 8, entry, NEXT(time_ns), lw->timestamp);
 	weft_ir_store(&lw->ir, 8, entry, NEXT(pair), pair);
-	weft_ir_step(&lw->ir, BPF_ADD, used, ENTRY_SIZE);
+	weft_ir_step(&lw->ir, BPF_ADD, used, entry_size(lw));
 	weft_ir_store(&lw->ir, 8, row, 0, used);
 	weft_ir_jump(&lw->ir, done);
 	weft_ir_place(&lw->ir, full);
@@ -174,6 +289,7 @@ void weft_lower_pop_frame(struct weft_lower *lw)
 	lw->elapsed = weft_ir_variable(&lw->ir);
 	weft_ir_assign_const(&lw->ir, lw->paired, 0);
 	weft_ir_assign_const(&lw->ir, lw->elapsed, 0);
+	declare_captured(lw);
 	frame = lower_frame_value(lw);
 	pair = pair_of(lw);
 	key = thread_key(lw);
@@ -182,7 +298,8 @@ void weft_lower_pop_frame(struct weft_lower *lw)
 	weft_ir_branch_imm(&lw->ir, BPF_JEQ, row, 0, done);
 	drop_dead(lw, row, frame, done);
 	find_own(lw, row, frame, pair, done, &used, &entry);
-	then = weft_ir_load(&lw->ir, 8, entry, BELOW(time_ns));
+	then = weft_ir_load(&lw->ir, 8, entry, BELOW(lw, time_ns));
+	load_captured(lw, entry);
 	weft_ir_store(&lw->ir, 8, row, 0, used);
 	weft_ir_assign(&lw->ir, lw->elapsed, weft_ir_alu(&lw->ir, BPF_SUB, lw->timestamp, then));
 	weft_ir_assign_const(&lw->ir, lw->paired, 1);

@@ -184,7 +184,7 @@ void weft_lower_prologue(struct weft_lower *lw)
 
 	lw->fault_exit = lw->end;
 	for (size_t i = 0; i < lw->group->n_clauses; i++)
-		pops |= lw->group->clauses[i].uses_elapsed;
+		pops |= lw->group->clauses[i].uses_elapsed || lw->group->clauses[i].entry_args;
 	pops = pops && info && info->pairing.role == WEFT_PAIRING_RETURN;
 	lw->ctx = weft_ir_context(&lw->ir);
 	if (info) {

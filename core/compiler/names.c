@@ -93,6 +93,10 @@ static void print_atomic(FILE *f, const struct bpf_insn *i)
 		fprintf(f, "r%u = xchg((u64 *)(r%u %+d), r%u)", i->src_reg, i->dst_reg, i->off,
 			i->src_reg);
 		return;
+	case BPF_ADD | BPF_FETCH:
+		fprintf(f, "r%u = fetch_add((u64 *)(r%u %+d), r%u)", i->src_reg, i->dst_reg, i->off,
+			i->src_reg);
+		return;
 	case BPF_CMPXCHG:
 		fprintf(f, "r0 = cmpxchg((u64 *)(r%u %+d), r0, r%u)", i->dst_reg, i->off,
 			i->src_reg);

@@ -42,7 +42,7 @@ static void size_maps(struct weft_plan *plan, const struct weft_options *o)
 	plan->maps[WEFT_PLAN_STACKS].value_size =
 		(uint32_t)sizeof(struct weft_stack_row) + 8 * o->stackframes;
 	plan->maps[WEFT_PLAN_FRAMES].max_entries = o->threads;
-	plan->maps[WEFT_PLAN_FRAMES].value_size = weft_pairing_row_size(o->depth);
+	plan->maps[WEFT_PLAN_FRAMES].value_size = weft_pairing_row_size(o->depth, plan->entry_words);
 }
 
 static int make_fixed_maps(struct weft_plan *plan, struct weft_error *err)
@@ -74,12 +74,21 @@ static int make_fixed_maps(struct weft_plan *plan, struct weft_error *err)
  * such element is a thread's row of frames, the largest string to be cleared is as long. */
 static int make_zeros(struct weft_plan *plan, struct weft_error *err)
 {
-	uint32_t size = weft_pairing_row_size(plan->set->options.depth);
+	uint32_t size = weft_pairing_row_size(plan->set->options.depth, plan->entry_words);
 
 	if (size < plan->set->options.strsize)
 		size = plan->set->options.strsize;
 	plan->zeros_size = size < 1024 ? 1024 : size;
 	return weft_plan_state(plan, plan->zeros_size, &plan->zeros_offset, err);
+}
+
+static uint32_t entry_words(const struct weft_set *set)
+{
+	uint32_t n = 0;
+
+	for (size_t i = 0; i < set->n_clauses && n < WEFT_MAX_ARGS; i++)
+		n += weft_lang_entry_mentions(&set->clauses[i]);
+	return n < WEFT_MAX_ARGS ? n : WEFT_MAX_ARGS;
 }
 
 struct weft_plan *weft_plan_create(const struct weft_set *set, uint32_t n_cpus,
@@ -91,6 +100,7 @@ struct weft_plan *weft_plan_create(const struct weft_set *set, uint32_t n_cpus,
 	if (plan) {
 		plan->set = set;
 		plan->n_cpus = n_cpus;
+		plan->entry_words = entry_words(set);
 		plan->arena = weft_arena_create();
 		plan->state_size = sizeof(struct weft_control);
 		if (plan->arena)
@@ -169,29 +179,72 @@ static bool same_span(const struct weft_span *a, const struct weft_span *b)
 	return a->text == b->text && a->start == b->start && a->length == b->length;
 }
 
-int weft_plan_loss(struct weft_plan *plan, enum weft_loss loss, uint32_t clause,
-		   struct weft_span span, uint32_t *state_offset, struct weft_error *err)
+/* A site of `size` bytes of STATE, of which the first word counts. */
+static int loss_site(struct weft_plan *plan, enum weft_loss loss, uint32_t clause,
+		     struct weft_span span, uint32_t size, struct weft_loss_site **out,
+		     struct weft_error *err)
 {
 	struct weft_loss_site *site;
+	uint32_t state_offset;
 	int ret;
 
 	/* A clause that is compiled for several kinds of probes counts at the same places. */
 	for (size_t i = plan->n_losses; i--;) {
 		site = &plan->losses[i];
 		if (site->loss == loss && site->clause == clause && same_span(&site->span, &span)) {
-			*state_offset = site->state_offset;
+			*out = site;
 			return 0;
 		}
 	}
 	if (weft_grow(&plan->losses, &plan->cap_losses, plan->n_losses, sizeof(*site)))
 		return weft_nomem(err);
-	ret = weft_plan_state(plan, sizeof(uint64_t), state_offset, err);
+	ret = weft_plan_state(plan, size, &state_offset, err);
 	if (ret)
 		return ret;
 	site = &plan->losses[plan->n_losses++];
 	*site = (struct weft_loss_site){
-		.loss = loss, .clause = clause, .span = span, .state_offset = *state_offset};
+		.loss = loss, .clause = clause, .span = span, .state_offset = state_offset};
+	*out = site;
 	return 0;
+}
+
+int weft_plan_loss(struct weft_plan *plan, enum weft_loss loss, uint32_t clause,
+		   struct weft_span span, uint32_t *state_offset, struct weft_error *err)
+{
+	struct weft_loss_site *site;
+	int ret = loss_site(plan, loss, clause, span, sizeof(uint64_t), &site, err);
+
+	if (!ret)
+		*state_offset = site->state_offset;
+	return ret;
+}
+
+int weft_plan_sampled(struct weft_plan *plan, uint32_t clause, uint64_t every,
+		      uint32_t *state_offset, struct weft_error *err)
+{
+	struct weft_span nowhere = {0};
+	struct weft_loss_site *site;
+	int ret = loss_site(plan, WEFT_LOSS_SAMPLED_OUT, clause, nowhere, sizeof(uint64_t), &site,
+			    err);
+
+	if (ret)
+		return ret;
+	site->every = every;
+	*state_offset = site->state_offset;
+	return 0;
+}
+
+/* The bucket lies behind the count of those that found it empty. */
+int weft_plan_bucket(struct weft_plan *plan, uint32_t clause, struct weft_span span,
+		     uint32_t *state_offset, struct weft_error *err)
+{
+	struct weft_loss_site *site;
+	int ret = loss_site(plan, WEFT_LOSS_RATE_LIMITED, clause, span, 2 * sizeof(uint64_t), &site,
+			    err);
+
+	if (!ret)
+		*state_offset = site->state_offset + (uint32_t)sizeof(uint64_t);
+	return ret;
 }
 
 int weft_plan_control(struct weft_plan *plan, const struct weft_typed_action *action,

@@ -12,6 +12,13 @@
 
 /* STATE exists: maps cannot become larger any more. */
 bool weft_plan_is_created(const struct weft_plan *plan);
+
+/* The word that counts the firings of a clause with `every`; that of its bucket of tokens. One for
+ * each clause, whatever it is compiled for. */
+int weft_plan_sampled(struct weft_plan *plan, uint32_t clause, uint64_t every,
+		      uint32_t *state_offset, struct weft_error *err);
+int weft_plan_bucket(struct weft_plan *plan, uint32_t clause, struct weft_span span,
+		     uint32_t *state_offset, struct weft_error *err);
 bool weft_aggregation_is_unsigned(const struct weft_type *t);
 uint32_t weft_plan_slots(const struct weft_plan *plan); /* CPU slots, a power of two */
 

@@ -13,7 +13,10 @@ static uint64_t counter(const struct weft_consumer *c, const struct weft_loss_si
 	const uint64_t *word =
 		(const uint64_t *)((const uint8_t *)c->env.maps->state + site->state_offset);
 
-	return __atomic_load_n(word, __ATOMIC_RELAXED);
+	uint64_t count = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+	/* The word of `every` counts all that came; each n-th of them went on. */
+	return site->every ? count - count / site->every : count;
 }
 
 static const struct weft_clause *clause_of(const struct weft_set *set, uint32_t index)
@@ -81,6 +84,7 @@ static void add(struct weft_loss_report *all, size_t *n, enum weft_loss loss, co
 		.count = count,
 		.where = where,
 		.remedy = spec->remedy,
+		.asked = weft_loss_is_asked_for(loss),
 	};
 }
 
@@ -114,7 +118,8 @@ int weft_consumer_losses(struct weft_consumer *c, const struct weft_loss_report 
 			all[n++] = extra[i];
 	ret = 0;
 	for (i = 0; i < n && !ret; i++) {
-		*total += all[i].count;
+		if (!all[i].asked)
+			*total += all[i].count;
 		ret = c->env.sink->loss(c->env.sink->self, &all[i]);
 	}
 out:

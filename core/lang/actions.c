@@ -64,6 +64,13 @@ static const struct weft_action_field exit_fields[] = {
 	 "The status that the run ends with, 0 to 255; nothing stands for 0."},
 };
 
+static const struct weft_action_field signal_fields[] = {
+	{"", WEFT_SHAPE_SIGNAL, true,
+	 "HUP|INT|QUIT|ILL|TRAP|ABRT|BUS|FPE|KILL|USR1|SEGV|USR2|PIPE|ALRM|TERM|CHLD|CONT|STOP|TSTP|"
+	 "TTIN|TTOU|URG|XCPU|XFSZ|PROF|IO|PWR|SYS|WINCH|VTALRM",
+	 "The signal, by its name or its number, 1 to 64."},
+};
+
 #define FIELDS(f) .fields = (f), .n_fields = sizeof(f) / sizeof((f)[0])
 
 const struct weft_action_spec weft_actions[] = {
@@ -156,6 +163,15 @@ const struct weft_action_spec weft_actions[] = {
 		FIELDS(exit_fields),
 		.help = "Ends the run, results printed.",
 		.example = "exit: 0",
+	},
+	{
+		.name = "signal",
+		.kind = WEFT_ACTION_SIGNAL,
+		.group = WEFT_GROUP_DESTRUCTIVE,
+		FIELDS(signal_fields),
+		.help = "Sends a signal to the process that fires the probe, whoever it is: name it in "
+			"`when`. Only with `--destructive`.",
+		.example = "signal: TERM",
 	},
 };
 const size_t weft_n_actions = sizeof(weft_actions) / sizeof(weft_actions[0]);

@@ -24,9 +24,16 @@ enum weft_action_kind {
 	WEFT_ACTION_SHOW,
 	WEFT_ACTION_CLEAR,
 	WEFT_ACTION_EXIT,
+	/* destructive */
+	WEFT_ACTION_SIGNAL,
 };
 
-enum weft_action_group { WEFT_GROUP_AGGREGATION, WEFT_GROUP_RECORD, WEFT_GROUP_CONTROL };
+enum weft_action_group {
+	WEFT_GROUP_AGGREGATION,
+	WEFT_GROUP_RECORD,
+	WEFT_GROUP_CONTROL,
+	WEFT_GROUP_DESTRUCTIVE, /* changes what is traced: refused unless the user allows it */
+};
 
 /* The shape of a YAML value. */
 enum weft_shape {
@@ -37,6 +44,7 @@ enum weft_shape {
 	WEFT_SHAPE_FIELDS, /* a map name -> expression, or a list of expressions */
 	WEFT_SHAPE_FORMAT, /* a string, or a list of a string and expressions; the first item is the string */
 	WEFT_SHAPE_CHOICE, /* a scalar: one of choices -> one item */
+	WEFT_SHAPE_SIGNAL, /* a scalar: a signal's name, one of choices, or its number -> one item */
 };
 
 /* One field of an action whose value is a map ({into: , by: , value: }); or, with name "", the

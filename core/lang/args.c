@@ -33,19 +33,20 @@ static bool is_int_size(uint32_t size)
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-static bool from_int(const struct weft_sema *s, const struct weft_arg_type *t, struct weft_type *out)
+static bool from_int(const struct weft_lang_env *env, const struct weft_arg_type *t,
+		     struct weft_type *out)
 {
-	(void)s;
+	(void)env;
 	out->kind = WEFT_VALUE_INT;
 	out->size = (uint8_t)t->size;
 	out->is_signed = t->flags & WEFT_TYPE_SIGNED;
 	return is_int_size(t->size);
 }
 
-static bool from_pointer(const struct weft_sema *s, const struct weft_arg_type *t,
+static bool from_pointer(const struct weft_lang_env *env, const struct weft_arg_type *t,
 			 struct weft_type *out)
 {
-	(void)s;
+	(void)env;
 	out->kind = WEFT_VALUE_INT;
 	out->size = 8;
 	out->is_pointer = true;
@@ -53,10 +54,10 @@ static bool from_pointer(const struct weft_sema *s, const struct weft_arg_type *
 	return true;
 }
 
-static bool from_text(const struct weft_sema *s, const struct weft_arg_type *t,
+static bool from_text(const struct weft_lang_env *env, const struct weft_arg_type *t,
 		      struct weft_type *out)
 {
-	uint32_t most = weft_env_strsize(s->env);
+	uint32_t most = weft_env_strsize(env);
 
 	out->kind = t->kind == WEFT_TYPE_STRING ? WEFT_VALUE_STRING : WEFT_VALUE_BYTES;
 	out->space = (uint8_t)t->space;
@@ -65,28 +66,30 @@ static bool from_text(const struct weft_sema *s, const struct weft_arg_type *t,
 }
 
 /* Without reading BTF all that can be told is whether it is an address: by its size, or its text. */
-static bool from_btf(const struct weft_sema *s, const struct weft_arg_type *t, struct weft_type *out)
+static bool from_btf(const struct weft_lang_env *env, const struct weft_arg_type *t,
+		     struct weft_type *out)
 {
 	size_t n = t->text ? strlen(t->text) : 0;
 
 	if (t->size != 8 && (t->size || !n || t->text[n - 1] != '*'))
 		return false;
-	return from_pointer(s, t, out);
+	return from_pointer(env, t, out);
 }
 
-static bool (*const from[])(const struct weft_sema *, const struct weft_arg_type *,
+static bool (*const from[])(const struct weft_lang_env *, const struct weft_arg_type *,
 			    struct weft_type *) = {
 	[WEFT_TYPE_INT] = from_int,     [WEFT_TYPE_POINTER] = from_pointer,
 	[WEFT_TYPE_STRING] = from_text, [WEFT_TYPE_BYTES] = from_text,
 	[WEFT_TYPE_BTF] = from_btf,
 };
 
-static bool type_of(const struct weft_sema *s, const struct weft_arg_type *t, struct weft_type *out)
+bool weft_arg_value_type(const struct weft_lang_env *env, const struct weft_arg_type *t,
+			 struct weft_type *out)
 {
 	memset(out, 0, sizeof(*out));
 	if (t->kind >= sizeof(from) / sizeof(from[0]) || !from[t->kind])
 		return false;
-	return from[t->kind](s, t, out);
+	return from[t->kind](env, t, out);
 }
 
 /* ---- arguments ---- */
@@ -124,7 +127,7 @@ struct weft_node *weft_resolve_arg(struct weft_sema *s, uint32_t index, const st
 	if (!arg.where.n_ops)
 		return unreadable(s, a, arg.unreadable ? arg.unreadable : "its place is not known",
 				  &arg.type);
-	if (!type_of(s, &arg.type, &type))
+	if (!weft_arg_value_type(s->env, &arg.type, &type))
 		return unreadable(s, a, NULL, &arg.type);
 	n = weft_node_new(s, WEFT_NODE_ARG, type, a);
 	if (n)
@@ -177,6 +180,8 @@ struct weft_node *weft_resolve_member(struct weft_sema *s, const struct weft_ast
 		}
 		return unknown_arg(s, a);
 	}
+	if (of->kind == WEFT_AST_NAME && strcmp(of->s, "entry") == 0)
+		return weft_resolve_entry(s, a);
 	n = weft_type_ast(s, of);
 	if (!n)
 		return NULL;
@@ -199,7 +204,7 @@ struct weft_node *weft_resolve_retval(struct weft_sema *s, const struct weft_ast
 			"`%s` needs a value returned, and %s has none; probes that fire on "
 			"a return have one",
 			a->s, info ? probe_text(s) : "`begin` or `end`");
-	if (!type_of(s, &info->retval_type, &type))
+	if (!weft_arg_value_type(s->env, &info->retval_type, &type))
 		return unreadable(s, a, NULL, &info->retval_type);
 	return weft_node_new(s, WEFT_NODE_RETVAL, type, a);
 }

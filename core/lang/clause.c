@@ -92,6 +92,7 @@ static void type_action(struct weft_clause_typer *c, const struct weft_action *a
 	c->out = out;
 	out->action = a;
 	check_required(c);
+	weft_check_destructive(c);
 	for (size_t i = 0; i < a->n_items; i++) {
 		const struct weft_item *item = &a->items[i];
 
@@ -124,6 +125,8 @@ static void note_uses(struct weft_typed_clause *out, const struct weft_node *n)
 	if (!n)
 		return;
 	out->uses_elapsed |= n->kind == WEFT_NODE_ELAPSED;
+	if (n->kind == WEFT_NODE_ENTRY)
+		out->entry_args |= UINT64_C(1) << n->index;
 	out->uses_ustack |= n->kind == WEFT_NODE_STACK && n->type.space == WEFT_SPACE_USER;
 	out->uses_stack |= n->kind == WEFT_NODE_STACK && n->type.space == WEFT_SPACE_KERNEL;
 	for (int i = 0; i < 3; i++)
@@ -173,9 +176,9 @@ int weft_lang_clause(const struct weft_lang_env *env, const struct weft_clause *
 }
 
 int weft_lang_check_syntax(const struct weft_set *set, const struct weft_clause *clause,
-			   struct weft_error *err)
+			   bool destructive, struct weft_error *err)
 {
-	struct weft_lang_env env = {.set = set};
+	struct weft_lang_env env = {.set = set, .destructive = destructive};
 	struct weft_arena *arena = weft_arena_create();
 	struct weft_clause_typer c = {
 		.s = {.src = {.arena = arena, .err = err}, .env = &env, .unknown_probe = true}};

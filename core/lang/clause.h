@@ -14,4 +14,9 @@ struct weft_clause_typer {
 /* Takes one item, whose text is there, into c->out. */
 void weft_take_item(struct weft_clause_typer *c, const struct weft_item *item);
 
+/* signals.c */
+void weft_take_signal(struct weft_clause_typer *c, const struct weft_item *item);
+/* Whether the action is allowed: DESTRUCTIVE, SIGNAL_NONE. */
+void weft_check_destructive(struct weft_clause_typer *c);
+
 #endif

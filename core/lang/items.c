@@ -227,7 +227,7 @@ static void (*const take[])(struct weft_clause_typer *, const struct weft_item *
 	[WEFT_SHAPE_EXPR] = take_expr,     [WEFT_SHAPE_NAME] = take_name,
 	[WEFT_SHAPE_NAMES] = take_names,   [WEFT_SHAPE_KEYS] = take_keys,
 	[WEFT_SHAPE_FIELDS] = take_fields, [WEFT_SHAPE_FORMAT] = take_format,
-	[WEFT_SHAPE_CHOICE] = take_choice,
+	[WEFT_SHAPE_CHOICE] = take_choice, [WEFT_SHAPE_SIGNAL] = weft_take_signal,
 };
 
 void weft_take_item(struct weft_clause_typer *c, const struct weft_item *item)

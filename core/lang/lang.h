@@ -75,6 +75,7 @@ enum weft_node_kind {
 			  * the node's type. Of STRING: their caps are at most the node's */
 	WEFT_NODE_CAST,  /* kid[0] to the node's type: truncation or extension by kid[0]'s sign */
 	WEFT_NODE_STACK, /* stack or ustack; type.space, type.cap */
+	WEFT_NODE_ENTRY, /* index: an INT argument of the entry that a return is paired with */
 };
 
 enum weft_op {
@@ -180,6 +181,7 @@ struct weft_typed_action {
 	const char *format; /* printf, checked against fields */
 	const char **names; /* show, clear: empty means all */
 	size_t n_names;
+	int signal; /* signal: its number */
 };
 
 struct weft_typed_clause {
@@ -188,6 +190,7 @@ struct weft_typed_clause {
 	struct weft_typed_action *actions;
 	size_t n_actions;
 	bool uses_elapsed, uses_ustack, uses_stack;
+	uint64_t entry_args; /* the arguments of the entry that it uses: bit i for arg i */
 };
 
 /* What the language needs to know of the probe that a clause is typed for. info NULL: a begin or
@@ -197,14 +200,15 @@ struct weft_lang_env {
 	const struct weft_probe_info *info;
 	const char *probe; /* for messages */
 	bool destructive;
+	const struct weft_probe_info *entry_info; /* of a return: what its entry is like; or NULL */
 };
 
 /* Types one clause for one kind of probe. Reports every error it finds; the result lives in arena.
  * Tags: EXPR_SYNTAX, EXPR_CHARACTER, EXPR_NUMBER_RANGE, EXPR_STRING_UNCLOSED, EXPR_ESCAPE,
  * EXPR_TYPE, EXPR_TOO_DEEP, EXPR_TOO_LONG, NAME_UNKNOWN, ARG_UNKNOWN, ARG_UNREADABLE, RETVAL_NONE,
- * ELAPSED_NONE, PARAM_UNKNOWN, FUNCTION_UNKNOWN, FUNCTION_ARGUMENTS, FORMAT_BAD, FORMAT_ARGUMENTS,
- * AGGREGATION_UNKNOWN, NAME_BAD, NAME_TWICE, DIVIDE_BY_ZERO (by a constant), STRING_TOO_LONG,
- * VALUE_MISSING. */
+ * ELAPSED_NONE, ENTRY_NONE, PARAM_UNKNOWN, FUNCTION_UNKNOWN, FUNCTION_ARGUMENTS, FORMAT_BAD,
+ * FORMAT_ARGUMENTS, AGGREGATION_UNKNOWN, NAME_BAD, NAME_TWICE, DIVIDE_BY_ZERO (by a constant),
+ * STRING_TOO_LONG, VALUE_MISSING, DESTRUCTIVE, SIGNAL_NONE. */
 int weft_lang_clause(const struct weft_lang_env *env, const struct weft_clause *clause,
 		     struct weft_arena *arena, struct weft_typed_clause *out,
 		     struct weft_error *err);
@@ -216,7 +220,15 @@ int weft_lang_expr(const struct weft_lang_env *env, const struct weft_text *text
 /* What can be said of a clause without knowing its probe: everything but what hangs on arguments,
  * retval and elapsed. */
 int weft_lang_check_syntax(const struct weft_set *set, const struct weft_clause *clause,
-			   struct weft_error *err);
+			   bool destructive, struct weft_error *err);
+
+/* How often a clause's texts say `entry.`: not less than the arguments of the entry that it uses,
+ * and 0 only if it uses none. */
+uint32_t weft_lang_entry_mentions(const struct weft_clause *clause);
+
+/* The type that an argument of a probe has in the language; false: not understood. */
+bool weft_lang_arg_type(const struct weft_set *set, const struct weft_probe_info *info,
+			uint32_t index, struct weft_type *out);
 
 /* ---- looking at trees ---- */
 

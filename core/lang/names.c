@@ -42,8 +42,7 @@ static const struct weft_function *find_function(const char *name)
 	return NULL;
 }
 
-/* arg0, arg12; not arg, arg01, arg1x. */
-static bool arg_index(const char *name, uint32_t *index)
+bool weft_arg_index(const char *name, uint32_t *index)
 {
 	const char *digits = name + 3;
 
@@ -177,12 +176,17 @@ struct weft_node *weft_resolve_name(struct weft_sema *s, const struct weft_ast *
 
 	if (v)
 		return resolve_var(s, v, a);
-	if (arg_index(a->s, &index))
+	if (weft_arg_index(a->s, &index))
 		return weft_resolve_arg(s, index, a);
 	if (strcmp(a->s, "args") == 0)
 		return weft_sema_fail(
 			s, a->start, "ARG_UNKNOWN",
 			"`args` is not a value: an argument is written args.NAME or argN");
+	if (strcmp(a->s, "entry") == 0)
+		return weft_sema_fail(
+			s, a->start, "ARG_UNKNOWN",
+			"`entry` is not a value: an argument of the entry is written entry.NAME or "
+			"entry.argN");
 	f = find_function(a->s);
 	if (f)
 		return weft_sema_fail(s, a->start, "FUNCTION_ARGUMENTS",

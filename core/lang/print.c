@@ -50,6 +50,9 @@ static void print_head(FILE *f, const struct weft_node *n)
 	case WEFT_NODE_ARG:
 		fprintf(f, "arg%u", n->index);
 		break;
+	case WEFT_NODE_ENTRY:
+		fprintf(f, "entry.arg%u", n->index);
+		break;
 	case WEFT_NODE_RETVAL:
 		fputs("retval", f);
 		break;

@@ -51,6 +51,8 @@ static void variables(FILE *f)
 	}
 	fputs("| `arg0` ... `argN` | the probe's | An argument by its place. |\n"
 	      "| `args.NAME` | the probe's | An argument by its name, where it has one. |\n"
+	      "| `entry.NAME`, `entry.argN` | the entry's | In a clause of a return: an argument of the "
+	      "entry that it belongs to, as it was then. Integers and addresses. |\n"
 	      "| `$NAME` | int64, uint64 or string | A parameter of the set: a constant. |\n\n",
 	      f);
 }
@@ -111,6 +113,7 @@ static const char *const shapes[] = {
 	[WEFT_SHAPE_FIELDS] = "map or list of expressions",
 	[WEFT_SHAPE_FORMAT] = "format, or list of format and expressions",
 	[WEFT_SHAPE_CHOICE] = "",
+	[WEFT_SHAPE_SIGNAL] = "",
 };
 
 static void action(FILE *f, const struct weft_action_spec *a)
@@ -142,6 +145,7 @@ static void actions(FILE *f)
 		[WEFT_GROUP_AGGREGATION] = "Aggregations",
 		[WEFT_GROUP_RECORD] = "Records",
 		[WEFT_GROUP_CONTROL] = "Control",
+		[WEFT_GROUP_DESTRUCTIVE] = "Destructive",
 	};
 
 	for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {

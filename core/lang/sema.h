@@ -64,7 +64,7 @@ struct weft_node *weft_node_compare(struct weft_sema *s, enum weft_op op, struct
 /* A string constant that is longer than a string may be: STRING_TOO_LONG. */
 bool weft_string_fits(struct weft_sema *s, const struct weft_node *n);
 
-/* ---- names.c, args.c ---- */
+/* ---- names.c, args.c, entry.c ---- */
 
 struct weft_node *weft_resolve_name(struct weft_sema *s, const struct weft_ast *a);
 struct weft_node *weft_resolve_param(struct weft_sema *s, const struct weft_ast *a);
@@ -75,6 +75,12 @@ struct weft_node *weft_resolve_arg(struct weft_sema *s, uint32_t index, const st
 struct weft_node *weft_resolve_retval(struct weft_sema *s, const struct weft_ast *a);
 struct weft_node *weft_resolve_errno(struct weft_sema *s, const struct weft_ast *a);
 struct weft_node *weft_resolve_elapsed(struct weft_sema *s, const struct weft_ast *a);
+struct weft_node *weft_resolve_entry(struct weft_sema *s, const struct weft_ast *a);
+/* arg0, arg12; not arg, arg01, arg1x. */
+bool weft_arg_index(const char *name, uint32_t *index);
+/* The provider's type as the language's; false: not understood. */
+bool weft_arg_value_type(const struct weft_lang_env *env, const struct weft_arg_type *t,
+			 struct weft_type *out);
 size_t weft_n_args(const struct weft_lang_env *env);
 /* One argument, whatever size the plugin's struct has. */
 void weft_arg_get(const struct weft_lang_env *env, size_t i, struct weft_arg *out);

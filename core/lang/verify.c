@@ -72,6 +72,12 @@ static const char *check_leaf(const struct weft_node *n)
 	return n->kid[0] ? "a leaf with children" : NULL;
 }
 
+static const char *check_entry(const struct weft_node *n)
+{
+	return is_int(n) && n->index < WEFT_MAX_ARGS ? NULL
+						     : "an argument of the entry that is none";
+}
+
 static const char *check_elapsed(const struct weft_node *n)
 {
 	return is_truth(n) ? NULL : "elapsed is not int64";
@@ -155,11 +161,12 @@ static const char *(*const checks[])(const struct weft_node *) = {
 	[WEFT_NODE_UNARY] = check_unary,     [WEFT_NODE_BINARY] = check_binary,
 	[WEFT_NODE_LOGICAL] = check_logical, [WEFT_NODE_COND] = check_cond,
 	[WEFT_NODE_CAST] = check_cast,       [WEFT_NODE_STACK] = check_stack,
+	[WEFT_NODE_ENTRY] = check_entry,
 };
 
 static bool is_leaf_kind(enum weft_node_kind k)
 {
-	return k <= WEFT_NODE_ELAPSED || k == WEFT_NODE_STACK;
+	return k <= WEFT_NODE_ELAPSED || k == WEFT_NODE_STACK || k == WEFT_NODE_ENTRY;
 }
 
 const char *weft_lang_verify(const struct weft_node *n)
@@ -220,6 +227,8 @@ static const char *verify_action(const struct weft_typed_action *a)
 		return "an aggregation without its value";
 	if (aggregation && a->value && !is_wide(a->value))
 		return "an aggregation of something else than 64 bits";
+	if ((a->action->spec->kind == WEFT_ACTION_SIGNAL) != (a->signal != 0))
+		return "a signal without its number, or a number without a signal";
 	if (a->value && !is_int(a->value))
 		return "a value that is no integer";
 	for (size_t i = 0; i < a->n_keys; i++)

@@ -221,7 +221,7 @@ static int json_loss(void *self, const struct weft_loss_report *l)
 	struct weft_output *o = self;
 	struct weft_buf *b = &o->buf;
 
-	weft_buf_str(b, "{\"type\":\"loss\"");
+	weft_buf_printf(b, "{\"type\":\"%s\"", l->asked ? "skipped" : "loss");
 	put_name(b, "tag");
 	put_string(b, l->tag);
 	weft_buf_printf(b, ",\"count\":%" PRIu64, l->count);

@@ -53,16 +53,17 @@ int weft_message_loss(void *self, const struct weft_loss_report *l)
 	struct weft_output *o = self;
 	struct weft_buf *b = &o->buf;
 
-	if (o->options.color)
+	if (o->options.color && !l->asked)
 		weft_buf_str(b, "\033[33m");
-	weft_buf_printf(b, "lost: %" PRIu64 " x %s: %s", l->count, l->tag, l->meaning);
+	weft_buf_printf(b, "%s: %" PRIu64 " x %s: %s", l->asked ? "skipped" : "lost", l->count,
+			l->tag, l->meaning);
 	if (l->remedy)
 		weft_buf_printf(b, " (%s)", l->remedy);
 	if (l->where) { /* may quote a file's name */
 		weft_buf_str(b, " at ");
 		weft_escape_text(b, l->where, strlen(l->where));
 	}
-	if (o->options.color)
+	if (o->options.color && !l->asked)
 		weft_buf_str(b, "\033[0m");
 	weft_buf_str(b, "\n");
 	return write_message(o);

@@ -12,18 +12,38 @@
 
 /* ---- typing ---- */
 
-static int typed_clause(struct weft_session *s, uint32_t clause, const struct weft_class *class,
-			const struct weft_probe *probe, struct weft_typed_entry **out,
-			struct weft_error *err)
+static bool list_mentions_entry(const struct weft_session *s, uint32_t list)
+{
+	for (; list; list = s->lists[list].parent)
+		if (weft_lang_entry_mentions(&s->set->clauses[s->lists[list].clause]))
+			return true;
+	return false;
+}
+
+/* What the entry of a return is like, where its clauses use the entry's arguments. */
+static const struct weft_class *entry_class(const struct weft_session *s,
+					    const struct weft_enabling *e, uint32_t list)
+{
+	if (!e->entry || !list_mentions_entry(s, list))
+		return NULL;
+	return s->enablings[e->entry - 1].class;
+}
+
+static int typed_clause(struct weft_session *s, uint32_t clause, const struct weft_enabling *on,
+			struct weft_typed_entry **out, struct weft_error *err)
 {
 	struct weft_lang_env env = {.set = s->set, .destructive = s->env.destructive};
+	const struct weft_class *class = on->class, *entry = NULL;
 	struct weft_typed_entry *e;
 	char name[512];
 	size_t i;
 
+	if (on->entry && weft_lang_entry_mentions(&s->set->clauses[clause]))
+		entry = s->enablings[on->entry - 1].class;
 	for (i = 0; i < s->n_typed; i++) {
 		e = s->typed[i];
-		if (e->clause == clause && (e->class == class || e->result)) {
+		if (e->clause == clause &&
+		    ((e->class == class && e->entry_class == entry) || e->result)) {
 			*out = e; /* one report of a bad clause is enough, however many classes it meets */
 			return e->result;
 		}
@@ -33,30 +53,36 @@ static int typed_clause(struct weft_session *s, uint32_t clause, const struct we
 	e = weft_arena_alloc(s->arena, sizeof(*e));
 	if (!e)
 		return weft_nomem(err);
-	weft_probe_format(probe, name, sizeof(name));
+	weft_probe_format(on->probe, name, sizeof(name));
 	env.info = &class->info;
 	env.probe = name;
+	env.entry_info = entry ? &entry->info : NULL;
 	e->clause = clause;
 	e->class = class;
+	e->entry_class = entry;
 	e->result = weft_lang_clause(&env, &s->set->clauses[clause], s->arena, &e->typed, err);
 	s->typed[s->n_typed++] = e;
 	*out = e;
 	return e->result;
 }
 
+/* What the clauses of a return want of its entry. */
+struct needs {
+	bool elapsed;
+	uint64_t entry_args;
+};
+
 /* The clauses of a list, first to last, into clauses[length]. */
 static int typed_list(struct weft_session *s, uint32_t list, const struct weft_enabling *e,
-		      struct weft_typed_clause *clauses, bool *uses_elapsed, struct weft_error *err)
+		      struct weft_typed_clause *clauses, struct needs *needs, struct weft_error *err)
 {
-	const struct weft_class *class = e->class;
-	const struct weft_probe *probe = e->probe;
 	uint32_t n = list ? s->lists[list].length : 0;
 	int ret = 0, failed;
 
 	for (; list; list = s->lists[list].parent) {
 		struct weft_typed_entry *t;
 
-		failed = typed_clause(s, s->lists[list].clause, class, probe, &t, err);
+		failed = typed_clause(s, s->lists[list].clause, e, &t, err);
 		if (failed) {
 			if (!ret)
 				ret = failed;
@@ -65,8 +91,46 @@ static int typed_list(struct weft_session *s, uint32_t list, const struct weft_e
 		n--;
 		if (clauses)
 			clauses[n] = t->typed;
-		*uses_elapsed |= t->typed.uses_elapsed;
+		needs->elapsed |= t->typed.uses_elapsed;
+		needs->entry_args |= t->typed.entry_args;
 	}
+	return ret;
+}
+
+/* Has the entry of a return keep arguments. Its program is made when it is grouped. */
+static int capture(struct weft_session *s, const struct weft_enabling *returning, uint64_t args,
+		   struct weft_error *err)
+{
+	struct weft_enabling *entry = &s->enablings[returning->entry - 1];
+	char probe[512];
+
+	if (entry->grouped && s->state == WEFT_SESSION_RUNNING && args & ~entry->capture) {
+		weft_probe_format(returning->probe, probe, sizeof(probe));
+		return weft_fail(err, -EBUSY, "ENTRY_LATE",
+				 "%s appeared after its entry, which is traced already without "
+				 "keeping the arguments that the return asks for",
+				 probe);
+	}
+	entry->capture |= args;
+	return 0;
+}
+
+static int type_enabling(struct weft_session *s, size_t i, struct weft_error *err)
+{
+	uint32_t list = s->enablings[i].list;
+	struct needs needs = {0};
+	int ret = 0;
+
+	/* What the entry is like has to be known before its arguments can be typed. */
+	if (s->enablings[i].class->info.pairing.role == WEFT_PAIRING_RETURN &&
+	    !s->enablings[i].entry && list_mentions_entry(s, list))
+		ret = weft_enable_entry(s, (uint32_t)i, err);
+	if (!ret)
+		ret = typed_list(s, list, &s->enablings[i], NULL, &needs, err);
+	if (!ret && needs.elapsed && !s->enablings[i].entry)
+		ret = weft_enable_entry(s, (uint32_t)i, err);
+	if (!ret && needs.entry_args)
+		ret = capture(s, &s->enablings[i], needs.entry_args, err);
 	return ret;
 }
 
@@ -75,18 +139,13 @@ static int type_all(struct weft_session *s, struct weft_error *err)
 	int ret = 0, failed;
 	size_t i;
 
-	/* Enabling the entries of returns makes the array grow behind i. */
+	/* Enabling the entries of returns makes the array grow behind i, and move. */
 	for (i = 0; i < s->n_enablings; i++) {
-		struct weft_enabling *e = &s->enablings[i];
-		bool uses_elapsed = false;
-
-		if (e->grouped)
+		if (s->enablings[i].grouped)
 			continue;
-		failed = typed_list(s, e->list, e, NULL, &uses_elapsed, err);
-		if (!failed && uses_elapsed && !e->entry)
-			failed = weft_enable_entry(s, (uint32_t)i, err);
+		failed = type_enabling(s, i, err);
 		if (failed)
-			e->grouped = true; /* with none: it is given up */
+			s->enablings[i].grouped = true; /* with none: it is given up */
 		if (failed && !ret)
 			ret = failed;
 	}
@@ -121,6 +180,19 @@ static bool takes_more(struct weft_session *s, const struct weft_gang *g,
 		 g->program.decided_bits);
 }
 
+/* The arguments that frames of this entry, or of this return's entry, keep. */
+static uint64_t capture_of(const struct weft_session *s, const struct weft_enabling *e)
+{
+	return e->entry ? s->enablings[e->entry - 1].capture : e->capture;
+}
+
+static bool belongs(const struct weft_session *s, const struct weft_gang *g,
+		    const struct weft_enabling *e)
+{
+	return g->class == e->class && g->list == e->list && g->pairing_entry == e->pairing_entry &&
+	       g->capture == capture_of(s, e) && g->entry_class == entry_class(s, e, e->list);
+}
+
 static struct weft_gang *find_gang(struct weft_session *s, const struct weft_enabling *e)
 {
 	size_t i = s->n_gangs;
@@ -130,8 +202,7 @@ static struct weft_gang *find_gang(struct weft_session *s, const struct weft_ena
 	while (i--) {
 		struct weft_gang *g = s->gangs[i];
 
-		if (g->class == e->class && g->list == e->list &&
-		    g->pairing_entry == e->pairing_entry && takes_more(s, g, e))
+		if (belongs(s, g, e) && takes_more(s, g, e))
 			return g;
 	}
 	return NULL;
@@ -148,8 +219,7 @@ static int gang_all(struct weft_session *s, struct weft_error *err)
 		if (e->grouped)
 			continue;
 		/* Neighbours are mostly alike. */
-		if (last && !alone(e->class) && !last->closed && last->class == e->class &&
-		    last->list == e->list && last->pairing_entry == e->pairing_entry)
+		if (last && !alone(e->class) && !last->closed && belongs(s, last, e))
 			g = last;
 		else
 			g = find_gang(s, e);
@@ -164,6 +234,8 @@ static int gang_all(struct weft_session *s, struct weft_error *err)
 			g->class = e->class;
 			g->list = e->list;
 			g->pairing_entry = e->pairing_entry;
+			g->capture = capture_of(s, e);
+			g->entry_class = entry_class(s, e, e->list);
 			g->fd = -1;
 			s->gangs[s->n_gangs++] = g;
 		}
@@ -207,10 +279,11 @@ static int compile_group(struct weft_session *s, const struct weft_group *group,
 
 static int compile_gang(struct weft_session *s, struct weft_gang *g, struct weft_error *err)
 {
-	struct weft_group group = {.info = &g->class->info, .pairing_entry = g->pairing_entry};
+	struct weft_group group = {
+		.info = &g->class->info, .pairing_entry = g->pairing_entry, .capture = g->capture};
 	struct weft_typed_clause *clauses;
 	struct weft_group_probe *probes;
-	bool ignored = false;
+	struct needs ignored = {0};
 	size_t i;
 	int ret;
 
@@ -273,7 +346,8 @@ int weft_session_check_unmatched(struct weft_session *s, struct weft_error *err)
 			;
 		if (k < s->n_typed)
 			continue;
-		failed = weft_lang_check_syntax(s->set, &s->set->clauses[i], err);
+		failed = weft_lang_check_syntax(s->set, &s->set->clauses[i], s->env.destructive,
+						err);
 		if (failed && !ret)
 			ret = failed;
 	}

@@ -60,6 +60,7 @@ struct weft_enabling {
 	uint32_t list;      /* its clauses */
 	uint32_t entry;     /* RETURN with `elapsed`: index of the entry's enabling + 1; else 0 */
 	bool pairing_entry; /* a return's clause needs its frames */
+	uint64_t capture;   /* ENTRY: the arguments that its frames keep; core/plan.h */
 	bool attached;
 	bool grouped;
 	uint64_t cookie;
@@ -73,6 +74,8 @@ struct weft_gang {
 	struct weft_class *class;
 	uint32_t list;
 	bool pairing_entry;
+	uint64_t capture;
+	const struct weft_class *entry_class; /* of all the members' entries; NULL: does not matter */
 	bool closed; /* loaded: takes further probes only if its program needs nothing more for them */
 	bool dropped;      /* found while running, and cannot be compiled */
 	uint32_t *members; /* indexes of enablings */
@@ -94,10 +97,11 @@ struct weft_counted_loss {
 	uint64_t count;
 };
 
-/* Typed clauses by {clause, class}. */
+/* Typed clauses by {clause, class, class of the entry}. */
 struct weft_typed_entry {
 	uint32_t clause;
 	const struct weft_class *class;
+	const struct weft_class *entry_class; /* where the clause uses arguments of the entry */
 	struct weft_typed_clause typed;
 	int result;
 };

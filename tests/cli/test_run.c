@@ -155,22 +155,17 @@ Test(run, duration)
 
 static void ends_by(int signal_number)
 {
-	char yaml[512];
-	const char *set;
+	const char *set = cli_set("version: 1\n"
+				  "probes:\n"
+				  "  - probe: 'fx-trace:::calls'\n"
+				  "    when: execname == \"calls\"\n"
+				  "    do: [count: {into: n}]\n"
+				  "end: [printf: \"the end\"]\n");
 	struct cli_run c;
 
-	snprintf(yaml, sizeof(yaml),
-		 "version: 1\n"
-		 "probes:\n"
-		 "  - probe: 'fx-trace:::calls'\n"
-		 "    when: execname == \"calls\" && ppid == %d\n"
-		 "    do: [count: {into: n}]\n"
-		 "end: [printf: \"the end\"]\n",
-		 getpid());
-	set = cli_set(yaml);
 	cli_start(&c, NULL, (const char *const[]){"run", FIXTURES, set, "-v", NULL});
 	cli_wait_said(&c, "maps take");
-	cr_assert_eq(system("exec " CALLS " 23"), 0);
+	cr_assert_eq(system(CALLS " 23"), 0);
 	kill(c.pid, signal_number);
 	cli_wait(&c);
 	cli_expect(&c, 0, "the end\nn (count): 23\n", NULL);

@@ -264,3 +264,150 @@ Test(compiler_pairing, clauses_without_elapsed)
 	cr_expect(rig_slot(&p.r, "all", 0) == 1);
 	pairs_finish(&p);
 }
+
+/* ---- arguments of the entry ---- */
+
+/* arg1 of the entry is an int32, arg2 an address that is read there: its place loads from user
+ * memory. The return emits both. */
+static const struct weft_loc_op load_ops[2] = {
+	{.op = WEFT_LOC_CTX, .size = 8, .imm = 16},
+	{.op = WEFT_LOC_LOAD, .size = 8, .flags = WEFT_LOC_USER},
+};
+
+static void captures_init(struct pairs *p, uint32_t depth, uint64_t capture)
+{
+	static struct weft_clause mentions;
+	static struct weft_probe_info entry_info;
+	struct rig *r = &p->r;
+
+	rig_init(r);
+	r->set.options.depth = depth;
+	weft_plan_destroy(r->plan);
+	mentions = (struct weft_clause){.when = {.s = "entry.a + entry . b + myentry.c + entry.d"}};
+	r->set.clauses = &mentions;
+	r->set.n_clauses = 1;
+	r->plan = weft_plan_create(&r->set, (uint32_t)sysconf(_SC_NPROCESSORS_CONF), r->err);
+	cr_assert(r->plan && r->plan->entry_words == 3);
+	rig_arg(r, 1, 4, true);
+	rig_place(r, 2, WEFT_TYPE_INT, WEFT_SPACE_USER, load_ops, 2);
+	r->info.pairing.frame = (struct weft_location){.ops = frame_ops, .n_ops = 1};
+	r->info.pairing.role = WEFT_PAIRING_ENTRY;
+	entry_info = r->info;
+	r->group.pairing_entry = true;
+	r->group.capture = capture;
+	r->probe.cookie = 2;
+	p->entry_fd[0] = load(r);
+	r->probe.cookie = 4;
+	p->entry_fd[1] = load(r);
+	r->info.pairing.role = WEFT_PAIRING_RETURN;
+	r->group.pairing_entry = false;
+	r->env.entry_info = &entry_info;
+}
+
+static void captures_load(struct pairs *p)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		p->r.probe.cookie = 2 * (i + 1) + 1;
+		p->back_fd[i] = load(&p->r);
+	}
+	rig_control(&p->r)->enabled = 1;
+}
+
+static void enter_with(struct pairs *p, unsigned which, uint64_t frame, int32_t a, const uint64_t *b)
+{
+	const uint64_t words[RIG_ARGS] = {frame, (uint32_t)a, (uint64_t)(uintptr_t)b, 77};
+
+	p->r.prog_fd = p->entry_fd[which];
+	rig_run(&p->r, words);
+	p->r.prog_fd = -1;
+}
+
+/* Each return sees what its own entry was called with, narrow values with their sign. */
+Test(compiler_pairing, entry_arguments)
+{
+	const uint64_t values[4] = {10, 20, 30, UINT64_MAX};
+	const struct weft_record_header *h;
+	struct {
+		int32_t a;
+		int32_t gap;
+		uint64_t b;
+		int64_t c;
+	} body;
+	struct pairs p;
+	uint32_t size;
+
+	captures_init(&p, 16, 1u << 1 | 1u << 2 | 1u << 3);
+	rig_clause(&p.r, NULL, "emit", "|a|entry.arg1", "|b|(uint64) entry.arg2", "|c|entry.arg3",
+		   NULL);
+	captures_load(&p);
+	for (int i = 0; i < 4; i++) /* recursion */
+		enter_with(&p, 0, TOP - 64 * (uint64_t)i, -i, &values[i]);
+	for (int i = 4; i--;) {
+		fire(&p, p.back_fd[0], TOP - 64 * (uint64_t)i);
+		h = rig_record(&p.r, &size);
+		cr_assert(h);
+		memcpy(&body, h + 1, sizeof(body));
+		cr_expect(body.a == -i && body.b == values[i] && body.c == 77, "%d: %d %lu %ld", i,
+			  body.a, body.b, body.c);
+	}
+	cr_expect(rig_losses(&p.r) == 0);
+	/* A longjmp over three of them, and another function on the same frame. */
+	for (int i = 0; i < 4; i++)
+		enter_with(&p, (unsigned)i / 3, TOP - 64 * (uint64_t)(i % 3), 100 + i, &values[0]);
+	fire(&p, p.back_fd[1], TOP);
+	h = rig_record(&p.r, &size);
+	cr_assert(h);
+	cr_expect(*(const int32_t *)(h + 1) == 103);
+	fire(&p, p.back_fd[0], TOP);
+	h = rig_record(&p.r, &size);
+	cr_assert(h);
+	cr_expect(*(const int32_t *)(h + 1) == 100);
+	pairs_finish(&p);
+}
+
+/* FAULT_VALUE: what the entry could not read is the return's fault, where it is asked for. */
+Test(compiler_pairing, entry_argument_that_was_unreadable)
+{
+	const uint64_t value = 5;
+	struct pairs p;
+
+	captures_init(&p, 16, 1u << 1 | 1u << 2);
+	rig_clause(&p.r, NULL, "sum", "into||a", "value||entry.arg1", NULL);
+	rig_clause(&p.r, NULL, "sum", "into||b", "value||entry.arg2", NULL);
+	rig_clause(&p.r, NULL, "count", "into||n", NULL);
+	captures_load(&p);
+	enter_with(&p, 0, TOP, 3, (const uint64_t *)8);
+	fire(&p, p.back_fd[0], TOP);
+	cr_expect(rig_slot(&p.r, "a", 0) == 3 && rig_slot(&p.r, "b", 0) == 0);
+	cr_expect(rig_slot(&p.r, "n", 0) == 1);
+	cr_expect(rig_loss(&p.r, WEFT_LOSS_FAULT_VALUE) == 1);
+	cr_expect(rig_losses(&p.r) == 1, "counted once");
+	enter_with(&p, 0, TOP, 4, &value);
+	fire(&p, p.back_fd[0], TOP);
+	cr_expect(rig_slot(&p.r, "a", 0) == 7 && rig_slot(&p.r, "b", 0) == 5);
+	/* Without an entry: each clause that asks has lost its firing. */
+	fire(&p, p.back_fd[0], TOP);
+	cr_expect(rig_loss(&p.r, WEFT_LOSS_PAIRING_NO_ENTRY) == 2);
+	cr_expect(rig_slot(&p.r, "n", 0) == 3);
+	pairs_finish(&p);
+}
+
+/* The deepest that an option allows, with arguments. */
+Test(compiler_pairing, deepest_with_arguments)
+{
+	const uint64_t value = 1;
+	struct pairs p;
+
+	captures_init(&p, 256, 1u << 1 | 1u << 2 | 1u << 3);
+	rig_clause(&p.r, "elapsed >= 0 && entry.arg2", "sum", "into||a",
+		   "value||entry.arg1 + entry.arg3", NULL);
+	captures_load(&p);
+	for (unsigned i = 0; i < 257; i++)
+		enter_with(&p, 0, TOP - 64 * i, (int32_t)i, &value);
+	cr_expect(rig_loss(&p.r, WEFT_LOSS_PAIRING_DEPTH) == 1);
+	for (unsigned i = 256; i--;)
+		fire(&p, p.back_fd[0], TOP - 64 * i);
+	cr_expect(rig_slot(&p.r, "a", 0) == 255 * 128 + 256 * 77);
+	cr_expect(rig_losses(&p.r) == 1);
+	pairs_finish(&p);
+}

@@ -248,6 +248,53 @@ Test(config_value, CONFIG_RANGE)
 	bad(TARGET("pid: -5"), "CONFIG_RANGE", 2, 15, "-5");
 }
 
+/* ---- every, limit ---- */
+
+#define CLAUSE(text) "version: 1\nprobes: [{probe: 'a:b:c:d', " text ", do: [count: {into: n}]}]\n"
+
+Test(config_value, every_and_limit)
+{
+	static const struct {
+		const char *text;
+		uint64_t count, per_ns;
+	} rates[] = {{"limit: 1000/s", 1000, 1000000000},
+		     {"limit: \"1000/ms\"", 1000, 1000000},
+		     {"limit: 1/m", 1, UINT64_C(60000000000)},
+		     {"limit: 60000000/m", 60000000, UINT64_C(60000000000)},
+		     {"limit: 1000000/s", 1000000, 1000000000}};
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		struct weft_error *err = weft_error_create();
+		struct weft_set *set = NULL;
+
+		snprintf(text, sizeof(text), CLAUSE("every: 100, %s"), rates[i].text);
+		cr_assert(!weft_config_load_memory("x", text, strlen(text), &set, err), "%s: %s",
+			  rates[i].text, weft_error_text(err));
+		cr_expect(set->clauses[0].every == 100);
+		cr_expect(set->clauses[0].limit.count == rates[i].count &&
+				  set->clauses[0].limit.per_ns == rates[i].per_ns,
+			  "%s", rates[i].text);
+		cr_expect(set->clauses[0].limit.text.pos.line == 2);
+		weft_set_destroy(set);
+		weft_error_destroy(err);
+	}
+	bad(CLAUSE("every: 0"), "CONFIG_RANGE", 2, 36, "1 to 1000000000");
+	bad(CLAUSE("every: 1000000001"), "CONFIG_RANGE", 2, 36, "1 to 1000000000");
+	bad(CLAUSE("every: often"), "CONFIG_TYPE", 2, 36, "an integer");
+	bad(CLAUSE("limit: 0/s"), "CONFIG_RANGE", 2, 36, "1/m to 1000000/s");
+	bad(CLAUSE("limit: 1000001/s"), "CONFIG_RANGE", 2, 36, "1/m to 1000000/s");
+	bad(CLAUSE("limit: 1001/ms"), "CONFIG_RANGE", 2, 36, "1/m to 1000000/s");
+	bad(CLAUSE("limit: 60000001/m"), "CONFIG_RANGE", 2, 36, "1/m to 1000000/s");
+	bad(CLAUSE("limit: 99999999999999999999/s"), "CONFIG_RANGE", 2, 36, "1/m to 1000000/s");
+	bad(CLAUSE("limit: 1000"), "CONFIG_TYPE", 2, 36, "a rate such as 1000/s");
+	bad(CLAUSE("limit: 1000/h"), "CONFIG_TYPE", 2, 36, "a rate such as 1000/s");
+	bad(CLAUSE("limit: 1000 /s"), "CONFIG_TYPE", 2, 36, "a rate such as 1000/s");
+	bad(CLAUSE("limit: -1/s"), "CONFIG_TYPE", 2, 36, "a rate such as 1000/s");
+	bad(CLAUSE("limit: 010/s"), "CONFIG_TYPE", 2, 36, "a rate such as 1000/s");
+	bad(CLAUSE("limit: [1]"), "CONFIG_TYPE", 2, 36, "a rate such as 1000/s");
+}
+
 Test(config_value, CONFIG_RANGE_power_of_two)
 {
 	bad(OPTION("buffer: 5000"), "CONFIG_RANGE", 2, 19, "between 4k and 8k; the nearest is 4k");

@@ -144,7 +144,8 @@ static int see_loss(void *self, const struct weft_loss_report *l)
 {
 	struct seen_sink *s = self;
 
-	fprintf(s->file, "loss %s %" PRIu64 " %s\n", l->tag, l->count, l->where ? l->where : "-");
+	fprintf(s->file, "%s %s %" PRIu64 " %s\n", l->asked ? "skipped" : "loss", l->tag, l->count,
+		l->where ? l->where : "-");
 	return s->fail;
 }
 

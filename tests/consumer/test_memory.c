@@ -118,7 +118,7 @@ Test(memory, each_allocation_fails_once, .timeout = 60)
 		(struct weft_schema){.action = &action, .fields = fields, .n_fields = 1, .size = 24};
 	l.t.plan.schemas = &l.schema;
 	l.t.plan.n_schemas = 1;
-	l.t.losses[0] = (struct weft_loss_site){WEFT_LOSS_NESTED, 0, {&text, 0, 1}, 256};
+	l.t.losses[0] = (struct weft_loss_site){WEFT_LOSS_NESTED, 0, {&text, 0, 1}, 256, 0};
 	l.t.plan.n_losses = 1;
 	l.sink = (struct weft_sink){
 		.record = drop_record, .table = drop_table, .loss = drop_loss, .self = &l.n_rows};

@@ -433,14 +433,20 @@ Test(losses, are_reported_by_place)
 
 	fixture_init(&f);
 	f.t.plan.set = &set;
-	f.t.losses[0] = (struct weft_loss_site){WEFT_LOSS_FAULT_DIVIDE, 0, {&text, 7, 4}, 256};
-	f.t.losses[1] = (struct weft_loss_site){WEFT_LOSS_NESTED, 1, {0}, 264};
-	f.t.losses[2] = (struct weft_loss_site){WEFT_LOSS_RECORD_BUFFER_FULL, 0, {&text, 0, 4}, 272};
+	f.t.losses[0] = (struct weft_loss_site){WEFT_LOSS_FAULT_DIVIDE, 0, {&text, 7, 4}, 256, 0};
+	f.t.losses[1] = (struct weft_loss_site){WEFT_LOSS_NESTED, 1, {0}, 264, 0};
+	f.t.losses[2] =
+		(struct weft_loss_site){WEFT_LOSS_RECORD_BUFFER_FULL, 0, {&text, 0, 4}, 272, 0};
 	/* The same place in another program. */
-	f.t.losses[3] = (struct weft_loss_site){WEFT_LOSS_FAULT_DIVIDE, 0, {&text, 7, 4}, 280};
-	f.t.losses[4] = (struct weft_loss_site){WEFT_LOSS_TARGETS_FULL, UINT32_MAX, {0}, 288};
-	f.t.plan.n_losses = 5;
+	f.t.losses[3] = (struct weft_loss_site){WEFT_LOSS_FAULT_DIVIDE, 0, {&text, 7, 4}, 280, 0};
+	f.t.losses[4] = (struct weft_loss_site){WEFT_LOSS_TARGETS_FULL, UINT32_MAX, {0}, 288, 0};
+	/* What was asked for is told and is no loss: 25 came, and each tenth went on. */
+	f.t.losses[5] = (struct weft_loss_site){WEFT_LOSS_SAMPLED_OUT, 1, {0}, 296, 10};
+	f.t.losses[6] = (struct weft_loss_site){WEFT_LOSS_RATE_LIMITED, 1, {0}, 304, 0};
+	f.t.plan.n_losses = 7;
 	fixture_start(&f);
+	*word(&f, 296) = 25;
+	*word(&f, 304) = 6;
 	*word(&f, 256) = 2;
 	*word(&f, 264) = 1;
 	*word(&f, 280) = 5;
@@ -449,6 +455,8 @@ Test(losses, are_reported_by_place)
 	cr_expect_str_eq(seen_text(&f.seen), "loss FAULT_DIVIDE 7 set.yaml:12:16: arg1\n"
 					     "loss NESTED 1 set.yaml:20:5\n"
 					     "loss TARGETS_FULL 4 -\n"
+					     "skipped SAMPLED_OUT 23 set.yaml:20:5\n"
+					     "skipped RATE_LIMITED 6 set.yaml:20:5\n"
 					     "loss PROGRAM_BUSY 3 profile:::profile-99hz\n");
 	cr_expect_eq(total, 15u);
 	fixture_finish(&f);

@@ -205,6 +205,43 @@ Test(lang_clause, EXPR_NUMBER_RANGE)
 	cr_expect(TYPE("exit", "||255") == 0);
 }
 
+Test(lang_clause, signal)
+{
+	r.env.destructive = true;
+	cr_assert(TYPE("signal", "||TERM") == 0);
+	cr_expect(out.actions[0].signal == 15);
+	cr_assert(TYPE("signal", "||SIGKILL") == 0);
+	cr_expect(out.actions[0].signal == 9);
+	cr_assert(TYPE("signal", "||64") == 0);
+	cr_expect(out.actions[0].signal == 64);
+	expect(TYPE("signal", "||0"), "EXPR_NUMBER_RANGE", AT(0), NULL, "1 to 64");
+	expect(TYPE("signal", "||65"), "EXPR_NUMBER_RANGE", AT(0), NULL, "1 to 64");
+	expect(TYPE("signal", "||4294967305"), "EXPR_NUMBER_RANGE", AT(0), NULL, "1 to 64");
+	expect(TYPE("signal", "||TREM"), "NAME_UNKNOWN", AT(0), "TERM", "`TREM`");
+}
+
+Test(lang_clause, DESTRUCTIVE)
+{
+	expect(TYPE("signal", "||TERM"), "DESTRUCTIVE", AT_ACTION, NULL, "--destructive");
+}
+
+Test(lang_clause, SIGNAL_NONE)
+{
+	r.env.destructive = true;
+	r.env.info = NULL;
+	expect(TYPE("signal", "||TERM"), "SIGNAL_NONE", AT_ACTION, NULL, "`begin`");
+}
+
+Test(lang_clause, entry_arguments_that_are_used)
+{
+	r.env.entry_info = &r.info;
+	cr_assert(TYPE("emit", "|a|entry.fd", "|b|entry.arg2 + entry.arg9", "|c|elapsed") == 0);
+	cr_expect(out.entry_args == (1u << 0 | 1u << 2 | 1u << 9) && out.uses_elapsed);
+	cr_expect(weft_lang_entry_mentions(out.clause) == 3);
+	cr_assert(TYPE("emit", "|a|pid", "|b|\"reentry.x entry\"") == 0);
+	cr_expect(out.entry_args == 0 && weft_lang_entry_mentions(out.clause) == 0);
+}
+
 Test(lang_clause, STRING_TOO_LONG)
 {
 	r.set.options.strsize = 8;
@@ -246,9 +283,10 @@ Test(lang_clause, check_syntax)
 	struct weft_action *bad[] = {
 		rig_action(&r, "emit", "|a|arg7 +", "|a|pidd + arg1", "|b|execname + arg1", NULL),
 		NULL};
-	int rc = weft_lang_check_syntax(&r.set, rig_clause(&r, "arg0 && retval", good), r.err);
+	int rc = weft_lang_check_syntax(&r.set, rig_clause(&r, "arg0 && retval", good), false,
+					r.err);
 
 	cr_expect(rc == 0, "%s", weft_error_text(r.err));
-	cr_expect(weft_lang_check_syntax(&r.set, rig_clause(&r, NULL, bad), r.err) < 0);
+	cr_expect(weft_lang_check_syntax(&r.set, rig_clause(&r, NULL, bad), false, r.err) < 0);
 	cr_expect(weft_error_count(r.err) == 4, "%zu", weft_error_count(r.err));
 }

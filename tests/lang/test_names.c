@@ -152,6 +152,38 @@ Test(lang_names, ELAPSED_NONE)
 	rig_expect_error(&r, "elapsed", "ELAPSED_NONE", 0, NULL, "`begin`");
 }
 
+/* entry.NAME, typed by the entry; the return's own arguments are others. */
+Test(lang_names, entry)
+{
+	static struct weft_probe_info entry;
+
+	entry = r.info;
+	entry.pairing.role = WEFT_PAIRING_ENTRY;
+	r.env.entry_info = &entry;
+	r.info.n_args = 0;
+	cr_expect_str_eq(rig_print(&r, "entry.fd", true), "entry.arg0:int32");
+	cr_expect_str_eq(rig_print(&r, "entry.arg2 + 1", true),
+			 "(+:uint64 entry.arg2:uint64 1:uint64)");
+	cr_expect_str_eq(rig_print(&r, "entry . arg8 == 3", false), "(== (int64 entry.arg8) 3)");
+	cr_expect_str_eq(rig_print(&r, "entry.count", true), "entry.arg2:uint64");
+	rig_expect_error(&r, "1 + entry", "ARG_UNKNOWN", 4, NULL, "entry.NAME");
+	rig_expect_error(&r, "entry.cuont", "ARG_UNKNOWN", 0, "entry.count", "`cuont`");
+	rig_expect_error(&r, "entry.arg12", "ARG_UNKNOWN", 0, NULL, "12 arguments");
+	rig_expect_error(&r, "entry.hidden", "ARG_UNREADABLE", 0, NULL, "cannot be read");
+	rig_expect_error(&r, "entry.path", "ARG_UNREADABLE", 0, NULL, "integers and addresses");
+}
+
+Test(lang_names, ENTRY_NONE)
+{
+	rig_expect_error(&r, "1 + entry.fd", "ENTRY_NONE", 4, NULL, "the return probe");
+	r.env.entry_info = &r.info;
+	cr_expect_str_eq(rig_print(&r, "entry.fd", false), "entry.arg0");
+	r.info.pairing.role = WEFT_PAIRING_ENTRY;
+	rig_expect_error(&r, "entry.fd", "ENTRY_NONE", 0, NULL, "test:::probe");
+	r.env.info = NULL;
+	rig_expect_error(&r, "entry.fd", "ENTRY_NONE", 0, NULL, "`begin`");
+}
+
 Test(lang_names, PARAM_UNKNOWN)
 {
 	rig_expect_error(&r, "1 + $tme", "PARAM_UNKNOWN", 4, "$time", "`tme`");

@@ -70,7 +70,8 @@ Test(lang_reference, tables)
 		cr_expect(a->kind == i && a->help && a->example && a->n_fields, "%zu", i);
 		cr_expect(weft_action_find(a->name) == a);
 		for (size_t k = 0; k < a->n_fields; k++)
-			cr_expect((a->fields[k].shape == WEFT_SHAPE_CHOICE) ==
+			cr_expect((a->fields[k].shape == WEFT_SHAPE_CHOICE ||
+				   a->fields[k].shape == WEFT_SHAPE_SIGNAL) ==
 					  (a->fields[k].choices != NULL) &&
 				  a->fields[k].help);
 	}

@@ -209,6 +209,13 @@ Test(json, losses_and_the_end)
 		    &(struct weft_loss_report){.tag = "NESTED", .meaning = "m", .count = 1});
 	free(take_line(&c, "{\"type\":\"loss\",\"tag\":\"NESTED\",\"count\":1,\"meaning\":\"m\"}\n"));
 	capture_begin(&c, "json", 0);
+	c.sink.loss(c.sink.self,
+		    &(struct weft_loss_report){
+			    .tag = "SAMPLED_OUT", .meaning = "m", .count = 2, .asked = true});
+	free(take_line(
+		&c,
+		"{\"type\":\"skipped\",\"tag\":\"SAMPLED_OUT\",\"count\":2,\"meaning\":\"m\"}\n"));
+	capture_begin(&c, "json", 0);
 	c.sink.end(c.sink.self, &(struct weft_end){.reason = "target", .status = 3});
 	free(take_line(&c, "{\"type\":\"end\",\"reason\":\"target\",\"status\":3}\n"));
 }

@@ -97,6 +97,10 @@ Test(text, losses_and_the_end_go_to_messages)
 					       .where = "a\x1b.yaml:12:9: arg0 / arg1"});
 	c.sink.loss(c.sink.self,
 		    &(struct weft_loss_report){.tag = "NESTED", .meaning = "nested", .count = 1});
+	c.sink.loss(c.sink.self, &(struct weft_loss_report){.tag = "SAMPLED_OUT",
+							    .meaning = "sampled",
+							    .count = 99,
+							    .asked = true});
 	c.sink.end(c.sink.self, &(struct weft_end){.reason = "duration"});
 	c.sink.end(c.sink.self, &(struct weft_end){.reason = "exit", .status = 3});
 	capture_end(&c);
@@ -105,6 +109,7 @@ Test(text, losses_and_the_end_go_to_messages)
 			 "lost: 12 x RECORD_BUFFER_FULL: the record buffer was full "
 			 "(raise options.buffer) at a\\x1b.yaml:12:9: arg0 / arg1\n"
 			 "lost: 1 x NESTED: nested\n"
+			 "skipped: 99 x SAMPLED_OUT: sampled\n"
 			 "ended: duration\n"
 			 "ended: exit, status 3\n");
 	capture_free(&c);

@@ -108,8 +108,10 @@ static int on_loss(void *self, const struct weft_loss_report *l)
 
 	if (weft_grow(&c->losses, &c->cap_losses, c->n_losses, sizeof(*c->losses)))
 		return -ENOMEM;
-	c->losses[c->n_losses++] = (struct cap_loss){
-		.tag = copy_text(c, l->tag), .where = copy_text(c, l->where), .count = l->count};
+	c->losses[c->n_losses++] = (struct cap_loss){.tag = copy_text(c, l->tag),
+						     .where = copy_text(c, l->where),
+						     .count = l->count,
+						     .asked = l->asked};
 	return 0;
 }
 

@@ -29,6 +29,7 @@ struct cap_table {
 struct cap_loss {
 	const char *tag, *where;
 	uint64_t count;
+	bool asked;
 };
 
 struct capture {

@@ -59,6 +59,7 @@ static int prepare(struct rig *r, const char *format, va_list ap)
 {
 	struct weft_session_env env = {.providers = r->providers,
 				       .n_providers = r->n_providers,
+				       .destructive = r->destructive,
 				       .log = keep_log,
 				       .log_arg = r};
 	char *yaml;

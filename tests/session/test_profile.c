@@ -5,7 +5,7 @@
  * there were, which chance exceeds once in 1.7 million runs.
  */
 #include <math.h>
-#include <time.h>
+#include <sys/wait.h>
 
 #include "harness.h"
 
@@ -126,19 +126,8 @@ Test(profile, symbols_of_short_lived_programs)
 	rig_finish(&r);
 }
 
-static double now_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
-/* Thirty in three seconds, give or take one; and where we had to wait for a CPU to end the run, as
- * many more as that took. */
 Test(profile, tick_fires_on_time)
 {
-	double start, took;
 	struct rig r;
 	uint64_t n;
 
@@ -148,13 +137,10 @@ Test(profile, tick_fires_on_time)
 				     "  - probe: 'profile:::tick-100ms'\n"
 				     "    do: [count: {into: n}, count: {into: cpus, by: [cpu]}]\n"),
 		     0, "%s", rig_errors(&r));
-	start = now_s();
 	cr_assert_eq(rig_start(&r), 0, "%s", rig_errors(&r));
 	cr_assert_eq(rig_run(&r, -1, 3000000000), 0);
-	took = now_s() - start;
 	n = cap_only_row(&r.cap, "n")->count;
-	cr_expect(n >= 29 && (double)n <= took * 10 + 1, "%llu in %f s", (unsigned long long)n,
-		  took);
+	cr_expect(n >= 29 && n <= 31, "%llu", (unsigned long long)n);
 	cr_expect_eq(cap_last_table(&r.cap, "cpus")->n_rows, 1, "a tick is on one CPU");
 	cap_expect_no_loss(&r.cap);
 	rig_finish(&r);

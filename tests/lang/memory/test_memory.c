@@ -95,7 +95,7 @@ static bool run(size_t n, struct weft_clause *(*make)(struct rig *), int *rc, bo
 	countdown = n;
 	armed = true;
 	if (check)
-		*rc = weft_lang_check_syntax(&r.set, r.set.clauses, r.err);
+		*rc = weft_lang_check_syntax(&r.set, r.set.clauses, false, r.err);
 	else
 		*rc = weft_lang_clause(&r.env, r.set.clauses, r.arena, &out, r.err);
 	armed = false;
