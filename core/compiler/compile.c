@@ -8,6 +8,7 @@
 #include "core/compiler/emit.h"
 #include "core/compiler/explain.h"
 #include "core/compiler/lower.h"
+#include "core/kernel/insn.h"
 
 /* A begin or end list runs as a raw tracepoint program that is attached nowhere. */
 static const struct weft_load_class list_class = {
@@ -49,6 +50,43 @@ static int too_large(struct weft_lower *lw, const char *why, uint32_t bytes, uin
 	return weft_fail_at(lw->err, pos, -E2BIG, "CLAUSE_TOO_LARGE", why, bytes, most);
 }
 
+#define MAPS_MOST 64u /* MAX_USED_MAPS of the kernel's include/linux/bpf_verifier.h */
+
+/* How many maps a program refers to. */
+static uint32_t count_maps(const struct weft_program *prog, size_t n_maps)
+{
+	uint32_t n = 0;
+
+	for (size_t map = 0; map < n_maps; map++)
+		for (uint32_t i = 0; i < prog->n_insns; i++) {
+			const struct bpf_insn *insn = &prog->insns[i];
+
+			if (!INSN_IS_LD_IMM64(insn))
+				continue;
+			if ((insn->src_reg == BPF_PSEUDO_MAP_FD ||
+			     insn->src_reg == BPF_PSEUDO_MAP_VALUE) &&
+			    insn->imm == (int32_t)map) {
+				n++;
+				break;
+			}
+			i++;
+		}
+	return n;
+}
+
+static int check_maps(struct weft_lower *lw)
+{
+	uint32_t n = lw->plan->n_maps > MAPS_MOST ? count_maps(lw->program, lw->plan->n_maps) : 0;
+
+	if (n <= MAPS_MOST)
+		return 0;
+	return too_large(lw,
+			 "the clauses of this probe use %u maps, one for each aggregation with keys "
+			 "and some besides; the kernel gives a program %u: put clauses into "
+			 "probe sets of their own",
+			 n, MAPS_MOST);
+}
+
 static int finish(struct weft_lower *lw)
 {
 	struct weft_allocation regs;
@@ -77,7 +115,7 @@ static int finish(struct weft_lower *lw)
 				 "the clauses of this probe make %u instructions; a jump spans %u "
 				 "at most: split them",
 				 lw->program->n_insns, INT16_MAX);
-	return ret ? weft_nomem(lw->err) : 0;
+	return ret ? weft_nomem(lw->err) : check_maps(lw);
 }
 
 int weft_compile_group(struct weft_plan *plan, const struct weft_group *group,
