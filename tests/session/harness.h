@@ -32,7 +32,7 @@ struct rig {
 	struct capture cap;
 	struct weft_end end;
 	const struct weft_sink *sink; /* instead of the one that keeps everything; or NULL */
-	bool destructive; /* actions that change the system are allowed */
+	bool destructive;             /* actions that change the system are allowed */
 	char *said;                   /* what was logged: a line each, "source: text" */
 	size_t n_said, cap_said;
 	void (*on_said)(const char *text, void *arg); /* or NULL */

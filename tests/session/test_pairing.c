@@ -152,15 +152,14 @@ static void trace_calls(struct rig *r, void (*calls)(void *), const char *option
 	worker_fork(&w, calls, NULL);
 	rig_init(r);
 	rig_trace(r, &w,
-		  "version: 1\n%s"
+		  "version: 1\n"
+		  "target: {pid: %d}\n%s"
 		  "probes:\n"
 		  "  - probe: 'fx-call:::return'\n"
-		  "    when: pid == %d\n"
 		  "    do: [emit: {f: probefunc, frame: args.frame, v: retval, e: elapsed}]\n"
 		  "  - probe: 'fx-call:::entry'\n"
-		  "    when: pid == %d\n"
 		  "    do: [emit: {f: probefunc, frame: args.frame, v: args.value}]\n",
-		  options, w.pid, w.pid);
+		  w.pid, options);
 }
 
 /* Record i is a return that was matched with the entry that is record `entry`. */
