@@ -13,10 +13,10 @@
  *   YAML        CONFIG_YAML, CONFIG_ALIAS, CONFIG_TAG, CONFIG_DOCUMENTS, CONFIG_DEPTH,
  *               CONFIG_NODES, CONFIG_KEY, CONFIG_KEY_TWICE, CONFIG_QUOTE
  *   the format  CONFIG_VERSION, CONFIG_KEY_UNKNOWN, CONFIG_TYPE, CONFIG_RANGE, CONFIG_MISSING,
- *               CONFIG_NAME
+ *               CONFIG_NAME, CONFIG_CHOICE
  *   actions     ACTION_UNKNOWN, ACTION_SHAPE, ACTION_FIELD_UNKNOWN, ACTION_FIELD_MISSING,
  *               ACTION_CHOICE
- * and those of weft_pattern_parse().
+ * and those of weft_pattern_parse() and weft_lang_check_views().
  */
 #ifndef WEFT_CONFIG_H
 #define WEFT_CONFIG_H

@@ -97,6 +97,7 @@ static void put_shape(struct weft_json *j, const struct weft_action_field *field
 	switch (field->shape) {
 	case WEFT_SHAPE_EXPR:
 	case WEFT_SHAPE_NAME:
+	case WEFT_SHAPE_CONSTANT:
 		weft_json_string(j, "$ref", "#/$defs/scalar");
 		break;
 	case WEFT_SHAPE_NAMES:
@@ -155,6 +156,8 @@ static void put_fields(struct weft_json *j, const struct weft_action_spec *spec)
 	weft_json_close(j, ']');
 	weft_json_open(j, "properties", '{');
 	for (size_t i = 0; i < spec->n_fields; i++) {
+		if (!*spec->fields[i].name)
+			continue;
 		weft_json_open(j, spec->fields[i].name, '{');
 		weft_json_string(j, "description", spec->fields[i].help);
 		put_shape(j, &spec->fields[i]);
@@ -166,6 +169,7 @@ static void put_fields(struct weft_json *j, const struct weft_action_spec *spec)
 static void put_action(struct weft_json *j, const struct weft_action_spec *spec)
 {
 	const struct weft_action_field *whole = whole_field(spec);
+	bool whole_and_fields = whole && spec->n_fields > 1;
 
 	weft_json_open(j, spec->name, '{');
 	weft_json_string(j, "description", spec->help);
@@ -176,10 +180,22 @@ static void put_action(struct weft_json *j, const struct weft_action_spec *spec)
 		weft_json_close(j, '}');
 		weft_json_open(j, NULL, '{');
 	}
+	if (whole_and_fields) {
+		weft_json_open(j, "anyOf", '[');
+		weft_json_open(j, NULL, '{');
+	}
 	if (whole)
 		put_shape(j, whole);
-	else
+	if (whole_and_fields) {
+		weft_json_close(j, '}');
+		weft_json_open(j, NULL, '{');
+	}
+	if (!whole || whole_and_fields)
 		put_fields(j, spec);
+	if (whole_and_fields) {
+		weft_json_close(j, '}');
+		weft_json_close(j, ']');
+	}
 	if (!needs_value(spec)) {
 		weft_json_close(j, '}');
 		weft_json_close(j, ']');

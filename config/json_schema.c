@@ -111,6 +111,15 @@ static void put_type(struct schema *s, const struct weft_key *key)
 		weft_json_string(j, "type", "string");
 		weft_json_string(j, "pattern", "^[1-9][0-9]*/(ms|s|m)$");
 		break;
+	case WEFT_KEY_CHOICE:
+		weft_schema_choices(j, key->choices);
+		break;
+	case WEFT_KEY_VIEWS:
+		weft_json_string(j, "type", "object");
+		weft_json_open(j, "additionalProperties", '{');
+		put_level(s, key->level);
+		weft_json_close(j, '}');
+		break;
 	case WEFT_KEY_LEVEL:
 		put_level(s, key->level);
 		break;

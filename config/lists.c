@@ -162,3 +162,24 @@ void weft_read_providers(struct weft_reader *r, const struct weft_key *key,
 		set->n_providers++;
 	}
 }
+
+/* ---- aggregations ---- */
+
+void weft_read_views(struct weft_reader *r, const struct weft_key *key,
+		     const struct weft_tree_node *node, void *base)
+{
+	struct weft_set *set = base;
+
+	if (!expect_map(r, node, "`aggregations`", weft_key_types[key->type].noun))
+		return;
+	set->views = weft_reader_alloc(r, node->n, sizeof(*set->views));
+	for (const struct weft_tree_node *v = node->first; v && !r->stop; v = v->next) {
+		struct weft_named_view *view = &set->views[set->n_views];
+
+		if (v->kind == WEFT_TREE_BAD)
+			continue;
+		view->name = v->key->text;
+		weft_read_level(r, key->level, v, &view->view);
+		set->n_views++;
+	}
+}

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "config/schema.h"
+#include "core/lang/lang.h"
 
 /* ---- the set ---- */
 
@@ -61,7 +62,9 @@ static int read_set(struct weft_set *set, struct weft_source *source, struct wef
 	}
 	if (r.stop == -ENOMEM)
 		return -ENOMEM;
-	return r.n_errors > 0 || !root ? -EINVAL : 0;
+	if (r.n_errors > 0 || !root)
+		return -EINVAL;
+	return weft_lang_check_views(set, err);
 }
 
 static struct weft_set *set_create(const char *name)

@@ -19,6 +19,17 @@ static void put_cell(struct weft_out *out, const char *s)
 	}
 }
 
+/* "a|b" as " `a`, `b`". */
+static void put_choices(struct weft_out *out, const char *choices)
+{
+	for (const char *p = choices ? choices : ""; *p; p += *p == '|') {
+		int n = (int)strcspn(p, "|");
+
+		weft_out_printf(out, "%s`%.*s`", p == choices ? " " : ", ", n, p);
+		p += n;
+	}
+}
+
 /* ---- levels ---- */
 
 static void put_range(struct weft_out *out, const struct weft_key *key)
@@ -38,6 +49,7 @@ static void put_key_row(struct weft_out *out, const struct weft_key *key)
 {
 	weft_out_printf(out, "| `%s` | ", key->name);
 	put_cell(out, weft_key_types[key->type].page);
+	put_choices(out, key->choices);
 	put_range(out, key);
 	weft_out_printf(out, " | ");
 	if (key->required)
@@ -84,8 +96,9 @@ static const char *const shape_words[] = {
 	[WEFT_SHAPE_KEYS] = "expression, list of expressions, or map: name -> expression",
 	[WEFT_SHAPE_FIELDS] = "map: name -> expression, or list of expressions",
 	[WEFT_SHAPE_FORMAT] = "format, or list of a format and expressions",
-	[WEFT_SHAPE_CHOICE] = "one of ",
-	[WEFT_SHAPE_SIGNAL] = "number, or one of ",
+	[WEFT_SHAPE_CHOICE] = "one of",
+	[WEFT_SHAPE_CONSTANT] = "constant expression",
+	[WEFT_SHAPE_SIGNAL] = "number, or one of",
 };
 
 static const char *const group_words[] = {
@@ -103,12 +116,7 @@ static void put_field_row(struct weft_out *out, const struct weft_action_field *
 	else
 		weft_out_printf(out, "| (its value) | ");
 	put_cell(out, shape_words[field->shape]);
-	for (const char *p = field->choices ? field->choices : ""; *p; p += *p == '|') {
-		int n = (int)strcspn(p, "|");
-
-		weft_out_printf(out, "%s`%.*s`", p == field->choices ? "" : ", ", n, p);
-		p += n;
-	}
+	put_choices(out, field->choices);
 	weft_out_printf(out, " | %s | ", field->required ? "required" : "");
 	put_cell(out, field->help);
 	weft_out_printf(out, " |\n");

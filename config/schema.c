@@ -4,6 +4,7 @@
 
 #include "config/config.h"
 #include "core/set.h"
+#include "core/view.h"
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): types and members cannot stand in parentheses */
 #define AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
@@ -24,6 +25,7 @@ const struct weft_key_type_spec weft_key_types[WEFT_N_KEY_TYPES] = {
 	[WEFT_KEY_DURATION] = {weft_read_duration, "a duration such as 500ms or 2s", "duration"},
 	[WEFT_KEY_SIZE] = {weft_read_size, "a size such as 64k or 1m", "size"},
 	[WEFT_KEY_RATE] = {weft_read_rate, "a rate such as 1000/s", "rate"},
+	[WEFT_KEY_CHOICE] = {weft_read_choice, "one word", "one of"},
 	[WEFT_KEY_LEVEL] = {weft_read_sublevel, "a map", "map"},
 	[WEFT_KEY_COMMAND] = {weft_read_command, "a list of words, or one text",
 			      "list of words, or text"},
@@ -32,6 +34,7 @@ const struct weft_key_type_spec weft_key_types[WEFT_N_KEY_TYPES] = {
 	[WEFT_KEY_PARAMS] = {weft_read_params, "a map of names and values", "map: name -> value"},
 	[WEFT_KEY_PROVIDERS] = {weft_read_providers, "a map of providers",
 				"map: provider -> (option -> value)"},
+	[WEFT_KEY_VIEWS] = {weft_read_views, "a map of aggregations", "map: aggregation -> map"},
 	[WEFT_KEY_PROBES] = {weft_read_probes, "a list of clauses", "list of clauses"},
 	[WEFT_KEY_BEGIN] = {weft_read_begin, "a list of actions", "list of actions"},
 	[WEFT_KEY_END] = {weft_read_end, "a list of actions", "list of actions"},
@@ -99,6 +102,14 @@ static const struct weft_key top_keys[] = {
 		.help = "Options of providers, each checked by its provider. "
 			"`trace-cli providers` lists them.",
 		.example = "providers: {uprobe: {placement: exact}}",
+	},
+	{
+		.name = "aggregations",
+		.type = WEFT_KEY_VIEWS,
+		.level = &weft_level_view,
+		.help = "How aggregations are shown, by name: whenever they are, unless a `show` says "
+			"otherwise.",
+		.example = "aggregations: {oncpu: {top: 20}}",
 	},
 	{
 		.name = "begin",
@@ -278,6 +289,67 @@ const struct weft_level weft_level_options = {
 	KEYS(options_keys),
 };
 
+/* ---- how an aggregation is shown ---- */
+
+static const struct weft_key view_keys[] = {
+	{
+		.name = "top",
+		.type = WEFT_KEY_INT,
+		AT(struct weft_view, top),
+		.min = 1,
+		.max = WEFT_VIEW_TOP_MOST,
+		.help = "Only so many rows, the first in order. How many there are is said.",
+		.example = "top: 20",
+	},
+	{
+		.name = "sort",
+		.type = WEFT_KEY_CHOICE,
+		AT(struct weft_view, sort),
+		.choices = WEFT_VIEW_SORTS,
+		.help = "What rows are sorted by: the value (which is the usual), the keys, or the "
+			"number of values behind each row. Rows that are equal are sorted by their "
+			"keys.",
+		.example = "sort: key",
+	},
+	{
+		.name = "order",
+		.type = WEFT_KEY_CHOICE,
+		AT(struct weft_view, order),
+		.choices = WEFT_VIEW_ORDERS,
+		.help = "Greatest first or least first. By value and count the usual is desc, by keys "
+			"asc.",
+		.example = "order: asc",
+	},
+	{
+		.name = "divide",
+		.type = WEFT_KEY_INT,
+		AT(struct weft_view, divide),
+		.min = 1,
+		.max = INT64_MAX,
+		.help = "Values are divided by it. Not for histograms.",
+		.example = "divide: 1000",
+	},
+	{
+		.name = "per",
+		.type = WEFT_KEY_DURATION,
+		AT(struct weft_view, per_ns),
+		.min = 1,
+		.min_text = "1ns",
+		.max = UINT64_C(365) * 86400 * S,
+		.max_text = "365d",
+		.help = "Values become so many in this time: they are divided by the time since tracing "
+			"began or the aggregation was last cleared. For counts and sums.",
+		.example = "per: 1s",
+	},
+};
+
+const struct weft_level weft_level_view = {
+	.name = "An aggregation",
+	.title = "an aggregation",
+	.help = "One entry of `aggregations`: how it is shown. A `show` takes the same, for that time.",
+	KEYS(view_keys),
+};
+
 /* ---- a clause ---- */
 
 static const struct weft_key clause_keys[] = {
@@ -395,7 +467,7 @@ const struct weft_level weft_level_probe = {
 };
 
 const struct weft_level *const weft_levels[] = {
-	&weft_level_top,    &weft_level_target, &weft_level_options,
-	&weft_level_clause, &weft_level_probe,
+	&weft_level_top,  &weft_level_target, &weft_level_options,
+	&weft_level_view, &weft_level_clause, &weft_level_probe,
 };
 const size_t weft_n_levels = sizeof(weft_levels) / sizeof(weft_levels[0]);

@@ -23,11 +23,13 @@ enum weft_key_type {
 	WEFT_KEY_DURATION,  /* the same, ns */
 	WEFT_KEY_SIZE,      /* the same, bytes */
 	WEFT_KEY_RATE,      /* struct weft_rate */
+	WEFT_KEY_CHOICE,    /* uint32_t: the place of a word among choices, from 1 */
 	WEFT_KEY_LEVEL,     /* a map with a level of its own, in the same struct at offset */
 	WEFT_KEY_COMMAND,   /* these read into the struct of their level: weft_target_spec */
 	WEFT_KEY_PIDS,      /* weft_target_spec */
 	WEFT_KEY_PARAMS,    /* weft_set */
 	WEFT_KEY_PROVIDERS, /* weft_set */
+	WEFT_KEY_VIEWS,     /* weft_set */
 	WEFT_KEY_PROBES,    /* weft_set */
 	WEFT_KEY_BEGIN,     /* weft_set */
 	WEFT_KEY_END,       /* weft_set */
@@ -50,10 +52,11 @@ struct weft_key {
 	bool power_of_two; /* SIZE */
 	uint64_t min, max; /* INT, DURATION, SIZE; both 0: unbounded */
 	const char *min_text, *max_text; /* as a user writes them; DURATION, SIZE */
+	const char *choices;             /* CHOICE: "a|b|c" */
 	const char *default_text;        /* NULL: none */
 	const char *help;                /* a sentence or two */
 	const char *example;            /* YAML; more lines are indented by two blanks each level */
-	const struct weft_level *level; /* LEVEL, PROBES, PATTERNS: of their maps */
+	const struct weft_level *level; /* LEVEL, PROBES, PATTERNS, VIEWS: of their maps */
 	size_t offset, size;            /* of the member of the level's struct */
 };
 
@@ -66,7 +69,7 @@ struct weft_level {
 };
 
 extern const struct weft_level weft_level_top, weft_level_target, weft_level_options,
-	weft_level_clause, weft_level_probe;
+	weft_level_clause, weft_level_probe, weft_level_view;
 extern const struct weft_level *const weft_levels[];
 extern const size_t weft_n_levels;
 
@@ -88,10 +91,11 @@ void weft_read_level(struct weft_reader *r, const struct weft_level *level,
 		     const struct weft_tree_node *node, void *base);
 void weft_read_defaults(struct weft_reader *r, const struct weft_level *level, void *base);
 
-weft_key_read weft_read_version, weft_read_text, weft_read_field, weft_read_expr_key, weft_read_bool,
-	weft_read_int, weft_read_duration, weft_read_size, weft_read_rate, weft_read_sublevel,
-	weft_read_command, weft_read_pids, weft_read_params, weft_read_providers, weft_read_probes,
-	weft_read_begin, weft_read_end, weft_read_patterns, weft_read_actions, weft_read_settings;
+weft_key_read weft_read_version, weft_read_text, weft_read_field, weft_read_expr_key,
+	weft_read_bool, weft_read_int, weft_read_duration, weft_read_size, weft_read_rate,
+	weft_read_sublevel, weft_read_command, weft_read_pids, weft_read_params,
+	weft_read_providers, weft_read_probes, weft_read_choice, weft_read_views, weft_read_begin,
+	weft_read_end, weft_read_patterns, weft_read_actions, weft_read_settings;
 
 /* "`what` takes expected, not found": CONFIG_TYPE at the node. */
 void weft_fail_type(struct weft_reader *r, const struct weft_tree_node *node, const char *what,

@@ -220,7 +220,8 @@ static read_shape *const shapes[] = {
 	[WEFT_SHAPE_EXPR] = read_expr,     [WEFT_SHAPE_NAME] = read_name,
 	[WEFT_SHAPE_NAMES] = read_names,   [WEFT_SHAPE_KEYS] = read_keys,
 	[WEFT_SHAPE_FIELDS] = read_fields, [WEFT_SHAPE_FORMAT] = read_format,
-	[WEFT_SHAPE_CHOICE] = read_choice, [WEFT_SHAPE_SIGNAL] = read_signal,
+	[WEFT_SHAPE_CHOICE] = read_choice, [WEFT_SHAPE_CONSTANT] = read_expr,
+	[WEFT_SHAPE_SIGNAL] = read_signal,
 };
 
 void weft_read_action_field(struct weft_action_reader *a, const struct weft_action_field *field,

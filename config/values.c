@@ -167,6 +167,35 @@ void weft_read_bool(struct weft_reader *r, const struct weft_key *key,
 		*out = node->text.s[0] == 't';
 }
 
+void weft_read_choice(struct weft_reader *r, const struct weft_key *key,
+		      const struct weft_tree_node *node, void *base)
+{
+	const char *names[16];
+	struct weft_tree_words words;
+	char *copy, sentence[256];
+	uint32_t n = 0, i = 0;
+
+	if (!expect_key_scalar(r, key, node))
+		return;
+	copy = weft_arena_strdup(r->arena, key->choices);
+	if (!copy) {
+		weft_reader_nomem(r);
+		return;
+	}
+	for (char *word; n < 16 && (word = strsep(&copy, "|"));)
+		names[n++] = word;
+	while (i < n && strcmp(names[i], node->text.s) != 0)
+		i++;
+	if (i < n) {
+		i++;
+		memcpy((char *)base + key->offset, &i, sizeof(i));
+		return;
+	}
+	snprintf(sentence, sizeof(sentence), "`%s` is one of %s, not %s", key->name, key->choices,
+		 weft_tree_describe(node, &words));
+	weft_fail_unknown(r, node->pos, "CONFIG_CHOICE", sentence, node->text.s, names, n);
+}
+
 /* ---- numbers ---- */
 
 static void store(const struct weft_key *key, uint64_t value, void *base)

@@ -30,6 +30,9 @@ int weft_consumer_fd(const struct weft_consumer *c);
  * programs may be running. *exiting is set once an exit action ran. */
 int weft_consumer_poll(struct weft_consumer *c, bool attached, bool *exiting,
 		       struct weft_error *err);
+/* When programs began to run and when they ended, by CLOCK_MONOTONIC: what values by time are
+ * divided by. A start of 0 leaves what was said; an end of 0 is none yet. */
+void weft_consumer_span(struct weft_consumer *c, uint64_t start_ns, uint64_t stop_ns);
 /* Prints the aggregations named, or all (names that the plan does not have are passed over);
  * `attached` decides between iterators and map system calls. */
 int weft_consumer_show(struct weft_consumer *c, const char *const *names, size_t n, bool attached,

@@ -14,6 +14,7 @@ enum weft_loss {
 	WEFT_LOSS_AGGREGATION_FULL,  /* E2BIG: more rows than options.rows */
 	WEFT_LOSS_AGGREGATION_NOMEM, /* ENOMEM */
 	WEFT_LOSS_AGGREGATION_BUSY,  /* EBUSY, or a compare-and-exchange that lost every round */
+	WEFT_LOSS_AGGREGATION_UNSETTLED, /* a row that was half written whenever it was read */
 	WEFT_LOSS_STACKS_FULL, /* more distinct stacks than options.stacks, or no memory for one */
 	WEFT_LOSS_STACK_MISSING,   /* bpf_get_stack failed */
 	WEFT_LOSS_STACK_COLLISION, /* two stacks with one hash */

@@ -38,17 +38,24 @@
  * Aggregations
  * ------------
  * Every update is an atomic instruction. Kinds and what a slot or row holds (u64 words):
- *  - count { n }; sum { s }, two's complement, wrapping; avg { n, s }.
+ *  - count { n }; sum { low, high }: the sum is low + 2^64 * high, where low is an int64 (of uint64
+ *    values a uint64) and high an int64. A program adds to low, and where that overflowed, which
+ *    the old value tells it, one to high or from it: each step of low is judged once, in whatever
+ *    order programs interleave, so that nothing is lost; and high stays 0 while 64 bits suffice.
+ *  - avg { ended, low, high, begun }; stddev { ended, low, high, q0, q1, q2, begun }: q is the sum
+ *    of the squares in 192 bits, carried in the same way. begun counts a value before anything
+ *    else is added, ended after everything: who reads the words in their order and finds the two
+ *    equal has read a moment at which no value was half added. ended is the number of values.
  *  - min, max { t, extreme }: max: t = x - INT64_MIN for x > INT64_MIN (so t >= 1), extreme = 1
  *    for x == INT64_MIN; min: t = INT64_MAX - x, extreme = 1 for x == INT64_MAX. uint64 values
  *    x are first mapped by x ^ 2^63. All zero: nothing. t only grows, by compare-and-exchange.
- *  - quantize { n } for each bucket: the key ends with an i32 bucket (core/bucket.h) at
- *    bucket_offset and 4 bytes of zero.
+ *  - quantize, lquantize, llquantize { n } for each bucket: the key ends with an i32 bucket
+ *    (core/buckets.h) at bucket_offset and 4 bytes of zero.
  *
- * count, sum, avg and quantize live in a PERCPU_HASH, summed over CPUs by the consumer; min and max
- * in a HASH. None is preallocated. Rows are never deleted while programs are attached: clear is the
+ * All but min and max live in a PERCPU_HASH, summed over CPUs by the consumer; min and max in a
+ * HASH. None is preallocated. Rows are never deleted while programs are attached: clear is the
  * subtraction of a snapshot, and for min and max an atomic exchange with 0 made by the iterator
- * that reads them. Without keys (and not quantize): slots in STATE.
+ * that reads them. Without keys (and buckets): slots in STATE.
  *
  * Keys and records
  * ----------------
@@ -160,18 +167,44 @@ struct weft_schema {
 
 struct weft_aggregation {
 	const char *name;
-	enum weft_action_kind kind; /* COUNT .. QUANTIZE */
+	enum weft_action_kind kind; /* COUNT .. LLQUANTIZE */
 	const char *unit;           /* or NULL */
 	struct weft_pos pos;        /* of its first mention */
 	struct weft_field_layout *keys;
 	size_t n_keys;
 	uint32_t key_size;
-	int32_t bucket_offset; /* quantize: in the key; else -1 */
+	int32_t bucket_offset; /* of histograms: in the key; else -1 */
+	struct weft_buckets buckets;
+	struct weft_view view; /* as the set wants it shown */
 	struct weft_type value_type;
-	uint32_t value_words;  /* u64 words of a row or slot */
+	uint32_t value_words;  /* u64 words of a row or slot: weft_value_words() */
 	int32_t map;           /* index into plan->maps; -1: slots in STATE */
 	uint32_t state_offset; /* map -1: of CPU 0's slot */
 };
+
+/* Words of a row or slot, and where among them a sum begins. */
+#define WEFT_MOST_WORDS 7u
+static inline uint32_t weft_value_words(enum weft_action_kind kind)
+{
+	switch (kind) {
+	case WEFT_ACTION_SUM:
+	case WEFT_ACTION_MIN:
+	case WEFT_ACTION_MAX:
+		return 2;
+	case WEFT_ACTION_AVG:
+		return 4;
+	case WEFT_ACTION_STDDEV:
+		return 7;
+	default:
+		return 1;
+	}
+}
+
+static inline uint32_t weft_sum_word(enum weft_action_kind kind)
+{
+	return kind == WEFT_ACTION_SUM ? 0 : 1;
+}
+#define WEFT_SQUARES_WORD 3u /* STDDEV */
 
 /* A place where something can be lost. The counter is the u64 at state_offset. */
 struct weft_loss_site {

@@ -13,6 +13,7 @@
 #include "arena.h"
 #include "error.h"
 #include "registry.h"
+#include "view.h"
 
 /* A scalar of the file. verbatim: byte i of s stands at column pos.column + i (true of plain and simply
  * quoted one-line scalars without escapes); otherwise errors inside it point at its beginning. */
@@ -97,6 +98,12 @@ struct weft_options {
 	uint32_t threads;     /* threads with state at a time: default 10,240 */
 };
 
+/* An entry of `aggregations`. */
+struct weft_named_view {
+	struct weft_text name;
+	struct weft_view view;
+};
+
 struct weft_set {
 	struct weft_arena *arena; /* owned */
 	const char *file;
@@ -107,6 +114,8 @@ struct weft_set {
 	struct weft_options options;
 	struct weft_provider_settings *providers;
 	size_t n_providers;
+	struct weft_named_view *views;
+	size_t n_views;
 	struct weft_clause *begin;
 	size_t n_begin; /* 0 or 1: the `begin:` list is one clause */
 	struct weft_clause *clauses;

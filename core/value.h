@@ -9,6 +9,7 @@
 
 #include "lang/format.h"
 #include "lang/lang.h"
+#include "wide.h"
 
 /* One frame of a stack, symbolised. */
 struct weft_frame {
@@ -55,24 +56,56 @@ struct weft_bucket {
 	uint64_t count;
 	bool is_unsigned;
 	bool to_is_max; /* the last bucket: `to` would be 2^63 (or 2^64) and is given as the type's maximum */
+	bool from_is_min; /* nothing bounds it from below: `from` is the type's minimum */
+	int32_t number;   /* core/buckets.h */
 };
 
 struct weft_row {
 	const struct weft_named_value *keys;
 	size_t n_keys;
-	uint64_t count;                    /* COUNT, AVG; QUANTIZE: all of its buckets */
-	struct weft_value value;           /* SUM, MIN, MAX (INT); AVG: the sum */
-	const struct weft_bucket *buckets; /* QUANTIZE: ascending, empty ones left out */
+	uint64_t count;          /* COUNT, AVG, STDDEV; histograms: all of their buckets */
+	struct weft_value value; /* SUM, MIN, MAX (INT); AVG, STDDEV: the sum */
+	int64_t wraps;           /* of a sum: it is value + wraps * 2^64 */
+	double stddev;           /* STDDEV: of all values, so divided by count */
+	const struct weft_bucket *buckets; /* histograms: ascending, empty ones left out */
 	size_t n_buckets;
 };
+
+static inline weft_wide weft_row_sum(const struct weft_row *row)
+{
+	return weft_wide_of(row->value.u, row->wraps, !row->value.type.is_signed);
+}
+
+/* What values are multiplied with before they are shown: per / elapsed / divide. */
+struct weft_scale {
+	uint64_t divide;             /* 0: not */
+	uint64_t per_ns, elapsed_ns; /* 0: not */
+};
+
+static inline bool weft_is_scaled(const struct weft_scale *s)
+{
+	return s->divide || s->per_ns;
+}
+
+static inline long double weft_scaled(const struct weft_scale *s, long double v)
+{
+	if (s->divide)
+		v /= (long double)s->divide;
+	if (s->per_ns)
+		v = v * (long double)s->per_ns / (long double)s->elapsed_ns;
+	return v;
+}
 
 struct weft_table {
 	const char *name;
 	enum weft_action_kind kind;
-	const char *unit; /* or NULL */
+	const char *unit;                   /* or NULL */
+	const struct weft_buckets *buckets; /* histograms */
+	struct weft_scale scale; /* all 0: values are as they are. Rows hold them as they are always */
 	const struct weft_row
-		*rows; /* sorted: by value, greatest first; ties by key, so that output is stable */
+		*rows; /* sorted as was asked for; ties by key, so that output is stable */
 	size_t n_rows;
+	size_t n_left_out; /* further rows, which `top` cut off */
 };
 
 struct weft_loss_report {

@@ -28,6 +28,13 @@ const struct weft_loss_spec weft_losses[WEFT_N_LOSSES] = {
 			"A firing was not counted: its row was being changed on other CPUs all the time.",
 			"Add a key that sets CPUs apart, such as cpu.",
 		},
+	[WEFT_LOSS_AGGREGATION_UNSETTLED] =
+		{
+			"AGGREGATION_UNSETTLED",
+			"A row was left out of a table: a value was being added to it whenever it was "
+			"read. What it holds is in later tables.",
+			"Print aggregations less often, or only at the end.",
+		},
 	[WEFT_LOSS_STACKS_FULL] =
 		{
 			"STACKS_FULL",

@@ -3,6 +3,7 @@
 #include "core/compiler/ir.h"
 
 #include <inttypes.h>
+#include <linux/bpf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -172,7 +172,14 @@ void weft_lower_aggregation(struct weft_lower *lw, const struct weft_typed_actio
 void weft_lower_record(struct weft_lower *lw, const struct weft_typed_action *a);
 void weft_lower_control(struct weft_lower *lw, const struct weft_typed_action *a);
 void weft_lower_destructive(struct weft_lower *lw, const struct weft_typed_action *a);
-weft_vreg weft_lower_bucket(struct weft_lower *lw, weft_vreg value, bool is_unsigned);
+/* The number of the bucket that a value falls into (lower_buckets.c). */
+weft_vreg weft_lower_bucket(struct weft_lower *lw, weft_vreg value, const struct weft_buckets *b);
+/* Adds a value to the sum, or its square to the sum of squares, from a word of the row on
+ * (lower_sums.c). */
+void weft_lower_add_sum(struct weft_lower *lw, weft_vreg row, uint32_t word, weft_vreg value,
+			bool is_unsigned);
+void weft_lower_add_square(struct weft_lower *lw, weft_vreg row, uint32_t word, weft_vreg value,
+			   bool is_unsigned);
 /* Updates an element; 0 or a negative errno. */
 weft_vreg weft_lower_update(struct weft_lower *lw, uint32_t map, struct weft_ir_arg key,
 			    struct weft_ir_arg value, uint64_t flags);

@@ -32,31 +32,6 @@ static void lower_key(struct weft_lower *lw, const struct weft_field_layout *f,
 	}
 }
 
-weft_vreg weft_lower_bucket(struct weft_lower *lw, weft_vreg value, bool is_unsigned)
-{
-	weft_vreg sign = WEFT_NO_VREG, v = value, bits = WEFT_NO_VREG;
-
-	if (!is_unsigned) {
-		sign = weft_ir_alu_imm(&lw->ir, BPF_ARSH, value, 63);
-		v = weft_ir_alu(&lw->ir, BPF_XOR, value, sign);
-		v = weft_ir_alu(&lw->ir, BPF_SUB, v, sign);
-	}
-	/* The number of significant bits, by halving: (0 - x) >> 63 is 1 for 0 < x < 2^63. */
-	for (unsigned half = 32; half; half /= 2) {
-		weft_vreg upper = weft_ir_alu_imm(&lw->ir, BPF_RSH, v, half), shift;
-
-		shift = weft_ir_alu_imm(&lw->ir, BPF_RSH, weft_ir_neg(&lw->ir, upper), 63);
-		shift = weft_ir_alu_imm(&lw->ir, BPF_MUL, shift, half);
-		v = weft_ir_alu(&lw->ir, BPF_RSH, v, shift);
-		bits = bits ? weft_ir_alu(&lw->ir, BPF_ADD, bits, shift) : shift;
-	}
-	bits = weft_ir_alu(&lw->ir, BPF_ADD, bits, v); /* what is left of it is 0 or 1 */
-	if (is_unsigned)
-		return bits;
-	bits = weft_ir_alu(&lw->ir, BPF_XOR, bits, sign);
-	return weft_ir_alu(&lw->ir, BPF_SUB, bits, sign);
-}
-
 /* ---- rows and slots ---- */
 
 /* The verifier calls the map's own function in the helper's place, and before Linux 6.4 that
@@ -114,9 +89,9 @@ static weft_vreg lower_slot(struct weft_lower *lw, const struct weft_aggregation
 
 /* ---- updates ---- */
 
-static void add(struct weft_lower *lw, weft_vreg row, int32_t word, weft_vreg value)
+static void add_one(struct weft_lower *lw, weft_vreg row, uint32_t word)
 {
-	weft_ir_atomic(&lw->ir, BPF_ADD, row, 8 * word, value);
+	weft_ir_atomic(&lw->ir, BPF_ADD, row, 8 * (int32_t)word, weft_ir_const(&lw->ir, 1));
 }
 
 /*
@@ -154,20 +129,26 @@ static void update_extreme(struct weft_lower *lw, const struct weft_aggregation 
 static void update(struct weft_lower *lw, const struct weft_aggregation *agg, weft_vreg row,
 		   weft_vreg value, uint32_t done)
 {
+	bool is_unsigned = !agg->value_type.is_signed;
+
 	switch (agg->kind) {
 	case WEFT_ACTION_SUM:
-		add(lw, row, 0, value);
+		weft_lower_add_sum(lw, row, weft_sum_word(agg->kind), value, is_unsigned);
 		return;
 	case WEFT_ACTION_AVG:
-		add(lw, row, 0, weft_ir_const(&lw->ir, 1));
-		add(lw, row, 1, value);
+	case WEFT_ACTION_STDDEV:
+		add_one(lw, row, agg->value_words - 1);
+		weft_lower_add_sum(lw, row, weft_sum_word(agg->kind), value, is_unsigned);
+		if (agg->kind == WEFT_ACTION_STDDEV)
+			weft_lower_add_square(lw, row, WEFT_SQUARES_WORD, value, is_unsigned);
+		add_one(lw, row, 0);
 		return;
 	case WEFT_ACTION_MIN:
 	case WEFT_ACTION_MAX:
 		update_extreme(lw, agg, row, value, done);
 		return;
-	default: /* count, and quantize, whose key says the bucket */
-		add(lw, row, 0, weft_ir_const(&lw->ir, 1));
+	default: /* count, and histograms, whose key says the bucket */
+		add_one(lw, row, 0);
 	}
 }
 
@@ -194,7 +175,7 @@ static struct weft_place lower_keys(struct weft_lower *lw, const struct weft_typ
 	weft_lower_gaps(lw, agg->keys, agg->n_keys, agg->key_size, key);
 	if (agg->bucket_offset >= 0)
 		weft_lower_store(lw, weft_place_at(key, agg->bucket_offset), 4,
-				 weft_lower_bucket(lw, value, !agg->value_type.is_signed));
+				 weft_lower_bucket(lw, value, &agg->buckets));
 	return key;
 }
 

@@ -57,14 +57,15 @@ static struct weft_field_layout *lay_out(struct weft_arena *arena,
 	return fields;
 }
 
-static bool is_wide(enum weft_action_kind kind)
-{
-	return kind == WEFT_ACTION_AVG || kind == WEFT_ACTION_MIN || kind == WEFT_ACTION_MAX;
-}
-
 static bool is_extreme(enum weft_action_kind kind)
 {
 	return kind == WEFT_ACTION_MIN || kind == WEFT_ACTION_MAX;
+}
+
+static bool is_histogram(enum weft_action_kind kind)
+{
+	return kind == WEFT_ACTION_QUANTIZE || kind == WEFT_ACTION_LQUANTIZE ||
+	       kind == WEFT_ACTION_LLQUANTIZE;
 }
 
 bool weft_aggregation_is_unsigned(const struct weft_type *t)
@@ -116,6 +117,8 @@ static int agree(struct weft_aggregation *a, const struct weft_typed_action *act
 	if (action->value && weft_aggregation_is_unsigned(&a->value_type) !=
 				     weft_aggregation_is_unsigned(&action->value->type))
 		return conflict(a, action, err, "sign of the value");
+	if (!weft_buckets_equal(&a->buckets, &action->buckets))
+		return conflict(a, action, err, "division into buckets");
 	if (a->unit && action->unit && strcmp(a->unit, action->unit))
 		return conflict(a, action, err, "unit");
 	if (!a->unit)
@@ -149,6 +152,14 @@ static int make_storage(struct weft_plan *plan, struct weft_aggregation *a, stru
 	return ret;
 }
 
+static struct weft_view view_of(const struct weft_set *set, const char *name)
+{
+	for (size_t i = 0; i < set->n_views; i++)
+		if (!strcmp(set->views[i].name.s, name))
+			return set->views[i].view;
+	return (struct weft_view){0};
+}
+
 static int make(struct weft_plan *plan, const struct weft_typed_action *action,
 		struct weft_error *err)
 {
@@ -159,6 +170,8 @@ static int make(struct weft_plan *plan, const struct weft_typed_action *action,
 		.pos = action->action->pos,
 		.n_keys = action->n_keys,
 		.bucket_offset = -1,
+		.buckets = action->buckets,
+		.view = view_of(plan->set, action->into),
 		.value_type = {.kind = WEFT_VALUE_INT, .size = 8, .is_signed = true},
 	};
 	int ret;
@@ -168,7 +181,7 @@ static int make(struct weft_plan *plan, const struct weft_typed_action *action,
 	a.keys = lay_out(plan->arena, action->keys, action->n_keys, false, &a.key_size, err);
 	if (!a.keys)
 		return -ENOMEM;
-	if (a.kind == WEFT_ACTION_QUANTIZE) {
+	if (is_histogram(a.kind)) {
 		a.bucket_offset = (int32_t)align_up(a.key_size, 8);
 		a.key_size = (uint32_t)a.bucket_offset + 8;
 	}
@@ -178,7 +191,7 @@ static int make(struct weft_plan *plan, const struct weft_typed_action *action,
 				    "the keys of the aggregation `%s` are %u bytes together; %u is "
 				    "the most: use fewer keys or a smaller options.strsize",
 				    a.name, a.key_size, WEFT_KEY_MAX);
-	a.value_words = is_wide(a.kind) ? 2 : 1;
+	a.value_words = weft_value_words(a.kind);
 	if (action->value)
 		a.value_type.is_signed = !weft_aggregation_is_unsigned(&action->value->type);
 	ret = make_storage(plan, &a, err);

@@ -198,6 +198,12 @@ int weft_consumer_finish(struct weft_consumer *c, struct weft_error *err)
 	return 0;
 }
 
+void weft_consumer_span(struct weft_consumer *c, uint64_t start_ns, uint64_t stop_ns)
+{
+	c->start_ns = start_ns ? start_ns : c->start_ns;
+	c->stop_ns = stop_ns;
+}
+
 static bool named(const char *const *names, size_t n, const char *name)
 {
 	size_t i;
@@ -218,7 +224,7 @@ int weft_consumer_show(struct weft_consumer *c, const char *const *names, size_t
 	for (i = 0; i < plan->n_aggregations; i++) {
 		if (!named(names, n, plan->aggregations[i].name))
 			continue;
-		ret = weft_aggregate_show(c, i, attached, err);
+		ret = weft_aggregate_show(c, i, NULL, attached, err);
 		if (ret)
 			return ret;
 	}

@@ -117,7 +117,7 @@ static int act_on(struct weft_consumer *c, size_t site, bool attached, struct we
 			return weft_nomem(err);
 		state->clear_follows = clear_follows(c, site, plan->aggregations[i].name);
 		ret = is_clear(s) ? weft_aggregate_clear(c, i, attached, err)
-				  : weft_aggregate_show(c, i, attached, err);
+				  : weft_aggregate_show(c, i, &s->action->view, attached, err);
 		state->clear_follows = false;
 	}
 	return ret;

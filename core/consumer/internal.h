@@ -18,6 +18,8 @@ struct weft_agg_state {
 	struct weft_rows last;
 	bool has_last;
 	bool clear_follows;
+	uint64_t last_ns, cleared_ns; /* when `last` was read; when it was cleared, or 0 */
+	uint64_t unsettled;           /* rows that were left out, because they never stood still */
 };
 
 /* A schema's format, parsed when its first record comes. */
@@ -44,6 +46,7 @@ struct weft_consumer {
 	struct weft_error *err; /* during a delivery */
 
 	/* aggregate.c */
+	uint64_t start_ns, stop_ns; /* of the programs; 0: not yet */
 	struct weft_agg_state *aggs;
 	size_t n_aggs, cap_aggs;
 	struct weft_map_reader *stacks_reader;
@@ -84,7 +87,9 @@ static inline void weft_symbolise(struct weft_consumer *c, bool user, uint32_t t
 }
 
 /* aggregate.c */
-int weft_aggregate_show(struct weft_consumer *c, size_t i, bool attached, struct weft_error *err);
+/* view NULL: as the set wants it. */
+int weft_aggregate_show(struct weft_consumer *c, size_t i, const struct weft_view *view,
+			bool attached, struct weft_error *err);
 int weft_aggregate_clear(struct weft_consumer *c, size_t i, bool attached, struct weft_error *err);
 struct weft_agg_state *weft_agg_state(struct weft_consumer *c, size_t i); /* NULL: no memory */
 void weft_aggregates_finish(struct weft_consumer *c);
@@ -105,18 +110,16 @@ static inline bool weft_is_unsigned(const struct weft_aggregation *agg)
 {
 	return agg->value_type.size == 8 && !agg->value_type.is_signed;
 }
-/* Adds the words of one row to those of another that counts with it. */
-static inline void weft_words_add(const struct weft_aggregation *agg, uint64_t *to,
-				  const uint64_t *from)
-{
-	if (weft_is_extreme(agg)) {
-		to[0] = to[0] > from[0] ? to[0] : from[0];
-		to[1] |= from[1];
-	} else {
-		to[0] += from[0];
-		to[1] += from[1];
-	}
-}
+
+/* words.c: the numbers of a row, WEFT_ROW_WORDS of them, in the form that its essay describes. */
+/* Adds what one CPU's words, as programs keep them, stand for. */
+void weft_words_take(const struct weft_aggregation *agg, uint64_t *to, const uint64_t *raw);
+void weft_words_add(const struct weft_aggregation *agg, uint64_t *to, const uint64_t *from);
+void weft_words_subtract(const struct weft_aggregation *agg, uint64_t *from, const uint64_t *what);
+bool weft_words_are_empty(const struct weft_aggregation *agg, const uint64_t *words);
+bool weft_words_can_be_unsettled(const struct weft_aggregation *agg);
+void weft_words_sum(const struct weft_aggregation *agg, const uint64_t *words, struct weft_row *row);
+double weft_words_stddev(const uint64_t *words);
 
 /* stacks.c: the stacks of one table. Those that look alike are one class. */
 struct weft_stack_classes {
@@ -143,12 +146,19 @@ int weft_stacks_want(struct weft_stack_classes *s, uint64_t id, uint8_t space);
 int weft_stacks_read(struct weft_stack_classes *s, bool attached, struct weft_error *err);
 uint64_t weft_stacks_class(const struct weft_stack_classes *s, uint64_t id, uint8_t space);
 
-/* table.c: from raw rows to a table for the sink. cleared NULL: nothing to subtract. */
-int weft_table_emit(struct weft_consumer *c, const struct weft_aggregation *agg,
-		    const struct weft_rows *raw, const struct weft_rows *cleared, bool attached,
+/* table.c: from raw rows to a table for the sink. */
+struct weft_table_request {
+	const struct weft_aggregation *agg;
+	const struct weft_rows *raw;
+	const struct weft_rows *cleared; /* NULL: nothing to subtract */
+	struct weft_view view;
+	uint64_t elapsed_ns; /* since it began, or was cleared */
+	bool attached;
+};
+int weft_table_emit(struct weft_consumer *c, const struct weft_table_request *request,
 		    struct weft_error *err);
-/* sort.c: the rows of a table: by value, greatest first, then by keys. */
-void weft_table_sort(struct weft_table *t, struct weft_row *rows);
+/* sort.c: the rows of a table as a view wants them; those that are equal by their keys. */
+void weft_table_sort(struct weft_table *t, struct weft_row *rows, const struct weft_view *view);
 int weft_frame_compare(const struct weft_frame *a, const struct weft_frame *b);
 /* Whether a frame's place is its offset (from a symbol, or within a file) rather than its address,
  * which differs from process to process. */

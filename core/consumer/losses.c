@@ -98,7 +98,8 @@ int weft_consumer_losses(struct weft_consumer *c, const struct weft_loss_report 
 	int ret = -ENOMEM;
 
 	*total = 0;
-	all = arena ? weft_arena_array(arena, plan->n_losses + n_extra + 1, sizeof(*all)) : NULL;
+	all = arena ? weft_arena_array(arena, plan->n_losses + c->n_aggs + n_extra + 1, sizeof(*all))
+		    : NULL;
 	if (!all)
 		goto out;
 	for (i = 0; i < plan->n_losses && c->env.maps->state; i++) {
@@ -113,6 +114,10 @@ int weft_consumer_losses(struct weft_consumer *c, const struct weft_loss_report 
 			goto out;
 		add(all, &n, site->loss, where, count);
 	}
+	for (i = 0; i < c->n_aggs; i++)
+		if (c->aggs[i].unsettled)
+			add(all, &n, WEFT_LOSS_AGGREGATION_UNSETTLED, plan->aggregations[i].name,
+			    c->aggs[i].unsettled);
 	for (i = 0; i < n_extra; i++)
 		if (extra[i].count)
 			all[n++] = extra[i];

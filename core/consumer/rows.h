@@ -9,7 +9,8 @@
 
 #include "core/base/hash.h"
 
-#define WEFT_ROW_WORDS 2
+#define WEFT_ROW_WORDS     8
+#define WEFT_ROW_UNSETTLED 7 /* not 0: a value was half added as the row was read */
 
 struct weft_rows {
 	uint32_t key_size;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The order of rows: by value, greatest first; rows of equal value by their keys, so that the same
- * contents always look the same. */
+/* The order of rows: as the view wants it; rows that are equal by it go by their keys, so that the
+ * same contents always look the same. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,48 +61,94 @@ static int compare_value(const struct weft_value *a, const struct weft_value *b)
 	return 0;
 }
 
-/* a.sum / a.count against b.sum / b.count, exactly: products of 64 bits fit into 128. */
+/* floor(a / b), and what is left of a. */
+static weft_wide divide(weft_wide a, uint64_t b, uint64_t *rest)
+{
+	weft_wide q = a / (weft_wide)b, r = a % (weft_wide)b;
+
+	if (r < 0) {
+		q--;
+		r += (weft_wide)b;
+	}
+	*rest = (uint64_t)r;
+	return q;
+}
+
+static int compare_wide(weft_wide a, weft_wide b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* a.sum / a.count against b.sum / b.count, exactly: by their whole parts, then by what is left. */
 static int compare_average(const struct weft_row *a, const struct weft_row *b)
 {
-	if (a->value.type.is_signed) {
-		__int128 x = (__int128)a->value.i * b->count, y = (__int128)b->value.i * a->count;
+	uint64_t rest_a, rest_b;
+	int d = compare_wide(divide(weft_row_sum(a), a->count, &rest_a),
+			     divide(weft_row_sum(b), b->count, &rest_b));
+	weft_uwide x = (weft_uwide)rest_a * b->count, y = (weft_uwide)rest_b * a->count;
 
-		return x < y ? -1 : x > y;
-	} else {
-		unsigned __int128 x = (unsigned __int128)a->value.u * b->count,
-				  y = (unsigned __int128)b->value.u * a->count;
+	return d ? d : (x < y ? -1 : x > y);
+}
 
-		return x < y ? -1 : x > y;
+static int compare_values(const struct weft_row *a, const struct weft_row *b,
+			  enum weft_action_kind kind)
+{
+	switch (kind) {
+	case WEFT_ACTION_SUM:
+		return compare_wide(weft_row_sum(a), weft_row_sum(b));
+	case WEFT_ACTION_MIN:
+	case WEFT_ACTION_MAX:
+		return compare_value(&a->value, &b->value);
+	case WEFT_ACTION_AVG:
+		return compare_average(a, b);
+	case WEFT_ACTION_STDDEV:
+		return a->stddev < b->stddev ? -1 : a->stddev > b->stddev;
+	default:
+		return compare_u64(a->count, b->count);
 	}
 }
 
-static int compare_rows(const void *pa, const void *pb, void *arg)
+static int compare_keys(const struct weft_row *a, const struct weft_row *b)
 {
-	const struct weft_row *a = pa, *b = pb;
-	const struct weft_table *t = arg;
-	size_t i;
-	int d;
+	int d = 0;
 
-	switch (t->kind) {
-	case WEFT_ACTION_SUM:
-	case WEFT_ACTION_MIN:
-	case WEFT_ACTION_MAX:
-		d = compare_value(&b->value, &a->value);
-		break;
-	case WEFT_ACTION_AVG:
-		d = compare_average(b, a);
-		break;
-	default:
-		d = compare_u64(b->count, a->count);
-		break;
-	}
-	for (i = 0; i < a->n_keys && !d; i++)
+	for (size_t i = 0; i < a->n_keys && !d; i++)
 		d = compare_value(&a->keys[i].value, &b->keys[i].value);
 	return d;
 }
 
-void weft_table_sort(struct weft_table *t, struct weft_row *rows)
+struct order {
+	enum weft_action_kind kind;
+	enum weft_view_sort sort;
+	bool down;
+};
+
+static int compare_rows(const void *pa, const void *pb, void *arg)
 {
+	const struct weft_row *a = pa, *b = pb;
+	const struct order *o = arg;
+	int d = 0;
+
+	if (o->sort == WEFT_SORT_COUNT)
+		d = compare_u64(a->count, b->count);
+	else if (o->sort != WEFT_SORT_KEY)
+		d = compare_values(a, b, o->kind);
+	else
+		d = compare_keys(a, b);
+	if (o->down)
+		d = -d;
+	return d ? d : compare_keys(a, b);
+}
+
+void weft_table_sort(struct weft_table *t, struct weft_row *rows, const struct weft_view *view)
+{
+	struct order o = {.kind = t->kind, .sort = (enum weft_view_sort)view->sort};
+
+	o.down = view->order ? view->order == WEFT_ORDER_DESC : o.sort != WEFT_SORT_KEY;
+	/* Sums and extremes do not know how many values they are of. */
+	if (o.sort == WEFT_SORT_COUNT && (t->kind == WEFT_ACTION_SUM ||
+					  t->kind == WEFT_ACTION_MIN || t->kind == WEFT_ACTION_MAX))
+		o.sort = WEFT_SORT_VALUE;
 	if (t->n_rows > 1)
-		qsort_r(rows, t->n_rows, sizeof(*rows), compare_rows, t);
+		qsort_r(rows, t->n_rows, sizeof(*rows), compare_rows, &o);
 }

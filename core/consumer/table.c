@@ -14,12 +14,13 @@
 #include <string.h>
 
 #include "core/base/strings.h"
-#include "core/bucket.h"
+#include "core/buckets.h"
 #include "core/consumer/internal.h"
 
 struct build {
 	struct weft_consumer *c;
 	const struct weft_aggregation *agg;
+	struct weft_buckets buckets;
 	const struct weft_rows *raw, *cleared;
 	struct weft_arena *arena;
 	struct weft_stack_classes stacks;
@@ -36,16 +37,16 @@ static bool since_clear(const struct build *b, size_t i, uint64_t words[WEFT_ROW
 {
 	const uint64_t *now = weft_rows_words(b->raw, i), *then = NULL;
 
+	if (now[WEFT_ROW_UNSETTLED])
+		return false;
 	memcpy(words, now, WEFT_ROW_WORDS * sizeof(*words));
 	if (b->cleared && !weft_is_extreme(b->agg))
 		then = weft_rows_find(b->cleared, weft_rows_key(b->raw, i));
-	if (then) {
-		words[0] -= then[0];
-		words[1] -= then[1];
-	}
-	if (b->agg->kind == WEFT_ACTION_SUM)
-		return words[0] || !then;
-	return words[0] || (weft_is_extreme(b->agg) && words[1]);
+	if (then)
+		weft_words_subtract(b->agg, words, then);
+	if (b->agg->kind == WEFT_ACTION_SUM && !then)
+		return true;
+	return !weft_words_are_empty(b->agg, words);
 }
 
 static int want_stacks(struct build *b)
@@ -218,12 +219,14 @@ static void decode_value(const struct build *b, const uint64_t *words, struct we
 	row->value.type.size = 8;
 	row->value.type.is_signed = !weft_is_unsigned(agg);
 	switch (agg->kind) {
-	case WEFT_ACTION_SUM:
-		row->value.u = words[0];
-		break;
+	case WEFT_ACTION_STDDEV:
+		row->stddev = weft_words_stddev(words);
+		/* fallthrough */
 	case WEFT_ACTION_AVG:
 		row->count = words[0];
-		row->value.u = words[1];
+		/* fallthrough */
+	case WEFT_ACTION_SUM:
+		weft_words_sum(agg, words, row);
 		break;
 	case WEFT_ACTION_MIN:
 	case WEFT_ACTION_MAX:
@@ -247,13 +250,18 @@ static int decode_buckets(struct build *b, size_t from, size_t to, struct weft_r
 		return -ENOMEM;
 	row->count = 0;
 	for (i = from; i < to; i++) {
+		struct weft_bucket_range range;
 		struct weft_bucket *k = &out[n];
 
-		k->is_unsigned = weft_is_unsigned(b->agg);
-		k->count = weft_rows_words(&b->merged, b->order[i])[0];
-		if (!weft_bucket_range(bucket_of(b, b->order[i]), k->is_unsigned, &k->from, &k->to,
-				       &k->to_is_max))
+		k->number = bucket_of(b, b->order[i]);
+		if (!weft_buckets_range(&b->buckets, k->number, &range))
 			continue;
+		k->is_unsigned = b->buckets.is_unsigned;
+		k->from = range.from;
+		k->to = range.to;
+		k->from_is_min = range.from_is_min;
+		k->to_is_max = range.to_is_max;
+		k->count = weft_rows_words(&b->merged, b->order[i])[0];
 		row->count += k->count;
 		n++;
 	}
@@ -289,22 +297,45 @@ static int decode(struct build *b)
 	return 0;
 }
 
-int weft_table_emit(struct weft_consumer *c, const struct weft_aggregation *agg,
-		    const struct weft_rows *raw, const struct weft_rows *cleared, bool attached,
+/* What of the view's scale suits the kind. */
+static struct weft_scale scale_of(const struct weft_table_request *request)
+{
+	struct weft_scale s = {.divide = request->view.divide, .per_ns = request->view.per_ns};
+
+	if (weft_view_misfit(&(struct weft_view){.divide = 1}, request->agg->kind))
+		s.divide = 0;
+	if (weft_view_misfit(&(struct weft_view){.per_ns = 1}, request->agg->kind))
+		s.per_ns = 0;
+	if (s.per_ns)
+		s.elapsed_ns = request->elapsed_ns;
+	return s;
+}
+
+int weft_table_emit(struct weft_consumer *c, const struct weft_table_request *request,
 		    struct weft_error *err)
 {
-	struct build b = {.c = c, .agg = agg, .raw = raw, .cleared = cleared};
-	struct weft_table table = {.name = agg->name, .kind = agg->kind, .unit = agg->unit};
+	const struct weft_aggregation *agg = request->agg;
+	struct build b = {.c = c,
+			  .agg = agg,
+			  .buckets = agg->buckets,
+			  .raw = request->raw,
+			  .cleared = request->cleared};
+	struct weft_table table = {.name = agg->name,
+				   .kind = agg->kind,
+				   .unit = agg->unit,
+				   .buckets = &b.buckets,
+				   .scale = scale_of(request)};
 	int ret = -ENOMEM;
 
-	weft_rows_init(&b.merged, raw->key_size);
+	b.buckets.is_unsigned = weft_is_unsigned(agg);
+	weft_rows_init(&b.merged, request->raw->key_size);
 	b.arena = weft_arena_create();
 	if (!b.arena)
 		return weft_nomem(err);
 	if (weft_strings_init(&b.texts, b.merged.hash) || weft_stacks_init(&b.stacks, c, b.arena) ||
 	    want_stacks(&b))
 		goto out;
-	ret = weft_stacks_read(&b.stacks, attached, err);
+	ret = weft_stacks_read(&b.stacks, request->attached, err);
 	if (ret)
 		goto out_said;
 	ret = merge(&b);
@@ -316,7 +347,11 @@ int weft_table_emit(struct weft_consumer *c, const struct weft_aggregation *agg,
 		goto out;
 	table.rows = b.rows;
 	table.n_rows = b.n_rows;
-	weft_table_sort(&table, b.rows);
+	weft_table_sort(&table, b.rows, &request->view);
+	if (request->view.top && request->view.top < table.n_rows) {
+		table.n_left_out = table.n_rows - request->view.top;
+		table.n_rows = request->view.top;
+	}
 	ret = c->env.sink->table(c->env.sink->self, &table);
 	if (ret)
 		ret = weft_sink_failed(err, ret);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The rows of actions.h. The texts here are what the schema and the reference page print. */
 #include "core/lang/actions.h"
+#include "core/view.h"
 
 #include <string.h>
 
@@ -32,6 +33,11 @@
 			"What the value is measured in, for those who read the results." \
 	}
 
+#define CONSTANT(name, required, text)                          \
+	{                                                       \
+		name, WEFT_SHAPE_CONSTANT, required, NULL, text \
+	}
+
 static const struct weft_action_field count_fields[] = {INTO, BY};
 static const struct weft_action_field sum_fields[] = {INTO, BY, VALUE("The integer to add."), UNIT};
 static const struct weft_action_field avg_fields[] = {INTO, BY, VALUE("The integer to average."),
@@ -42,6 +48,34 @@ static const struct weft_action_field max_fields[] = {
 	INTO, BY, VALUE("The integer of which the greatest is kept."), UNIT};
 static const struct weft_action_field quantize_fields[] = {
 	INTO, BY, VALUE("The integer whose distribution is wanted."), UNIT};
+static const struct weft_action_field stddev_fields[] = {
+	INTO, BY, VALUE("The integer whose standard deviation is wanted."), UNIT};
+static const struct weft_action_field lquantize_fields[] = {
+	INTO,
+	BY,
+	VALUE("The integer whose distribution is wanted."),
+	CONSTANT("from", true, "The lower bound: what is less is counted in a bucket below it."),
+	CONSTANT("to", true, "The upper bound: it and what is greater have a bucket of their own."),
+	CONSTANT("step", false,
+		 "The width of a bucket, 1 if it is not given. Where it does not divide the range the "
+		 "last bucket is the rest."),
+	UNIT,
+};
+static const struct weft_action_field llquantize_fields[] = {
+	INTO,
+	BY,
+	VALUE("The integer whose distribution is wanted."),
+	CONSTANT("factor", true, "How many times greater a magnitude is than the one before it."),
+	CONSTANT("low", true,
+		 "The lowest magnitude: what is less than factor^low is counted in a bucket below it."),
+	CONSTANT("high", true,
+		 "The highest magnitude: factor^(high + 1) and what is greater have a bucket of their "
+		 "own."),
+	CONSTANT("steps", true,
+		 "How many buckets, all equally wide, would fill a magnitude and what lies below it: "
+		 "a multiple of the factor."),
+	UNIT,
+};
 static const struct weft_action_field emit_fields[] = {
 	{"", WEFT_SHAPE_FIELDS, true, NULL,
 	 "The record's fields: a map from name to expression, or a list of expressions, which are then "
@@ -54,6 +88,19 @@ static const struct weft_action_field printf_fields[] = {
 static const struct weft_action_field show_fields[] = {
 	{"", WEFT_SHAPE_NAMES, false, NULL,
 	 "An aggregation or a list of them; nothing stands for all."},
+	{"name", WEFT_SHAPE_NAMES, false, NULL,
+	 "The same, where there is more to say about how they are shown. What is not said is taken "
+	 "from the set's `aggregations`."},
+	CONSTANT("top", false, "Only so many rows, the first in order."),
+	{"sort", WEFT_SHAPE_CHOICE, false, WEFT_VIEW_SORTS,
+	 "What rows are sorted by: the value (which is the usual), the keys, or the number of values "
+	 "behind each row. Rows that are equal are sorted by their keys."},
+	{"order", WEFT_SHAPE_CHOICE, false, WEFT_VIEW_ORDERS,
+	 "Greatest first or least first. By value and count the usual is desc, by keys asc."},
+	CONSTANT("divide", false, "Values are divided by it. Not for histograms."),
+	CONSTANT("per", false,
+		 "Values become so many in this time, such as 1s: divided by the time since tracing "
+		 "began or the aggregation was last cleared. For counts and sums."),
 };
 static const struct weft_action_field clear_fields[] = {
 	{"", WEFT_SHAPE_NAMES, false, NULL,
@@ -87,7 +134,7 @@ const struct weft_action_spec weft_actions[] = {
 		.kind = WEFT_ACTION_SUM,
 		.group = WEFT_GROUP_AGGREGATION,
 		FIELDS(sum_fields),
-		.help = "Adds values up, in 64 bits; overflow wraps.",
+		.help = "Adds values up, exactly: a sum may need more than 64 bits.",
 		.example = "sum: {into: written, by: execname, value: arg2, unit: bytes}",
 	},
 	{
@@ -115,6 +162,16 @@ const struct weft_action_spec weft_actions[] = {
 		.example = "max: {into: slowest, by: execname, value: elapsed, unit: ns}",
 	},
 	{
+		.name = "stddev",
+		.kind = WEFT_ACTION_STDDEV,
+		.group = WEFT_GROUP_AGGREGATION,
+		FIELDS(stddev_fields),
+		.help = "Keeps how far values lie from their mean: the standard deviation of all of "
+			"them (the population's), with their number and mean. It is computed from exact "
+			"sums.",
+		.example = "stddev: {into: jitter, by: execname, value: elapsed, unit: ns}",
+	},
+	{
 		.name = "quantize",
 		.kind = WEFT_ACTION_QUANTIZE,
 		.group = WEFT_GROUP_AGGREGATION,
@@ -123,6 +180,26 @@ const struct weft_action_spec weft_actions[] = {
 			"two.",
 		.example =
 			"quantize: {into: latency, by: {program: execname}, value: elapsed, unit: ns}",
+	},
+	{
+		.name = "lquantize",
+		.kind = WEFT_ACTION_LQUANTIZE,
+		.group = WEFT_GROUP_AGGREGATION,
+		FIELDS(lquantize_fields),
+		.help = "Counts values in buckets of one width, a linear histogram.",
+		.example = "lquantize: {into: waits, value: elapsed, from: 0, to: 10ms, step: 100us, "
+			   "unit: ns}",
+	},
+	{
+		.name = "llquantize",
+		.kind = WEFT_ACTION_LLQUANTIZE,
+		.group = WEFT_GROUP_AGGREGATION,
+		FIELDS(llquantize_fields),
+		.help = "Counts values in magnitudes, powers of the factor, each cut into buckets of "
+			"one width: a histogram that is fine everywhere. With factor 10 and steps 20, "
+			"[100, 1000) has 18 buckets that are 50 wide.",
+		.example = "llquantize: {into: sizes, value: arg2, factor: 10, low: 0, high: 6, steps: "
+			   "10, unit: bytes}",
 	},
 	{
 		.name = "emit",
@@ -146,7 +223,7 @@ const struct weft_action_spec weft_actions[] = {
 		.group = WEFT_GROUP_CONTROL,
 		FIELDS(show_fields),
 		.help = "Prints aggregations now. At the end they are printed in any case.",
-		.example = "show: [latency, oncpu]",
+		.example = "show: {name: oncpu, top: 10}",
 	},
 	{
 		.name = "clear",

@@ -16,7 +16,10 @@ enum weft_action_kind {
 	WEFT_ACTION_AVG,
 	WEFT_ACTION_MIN,
 	WEFT_ACTION_MAX,
+	WEFT_ACTION_STDDEV,
 	WEFT_ACTION_QUANTIZE,
+	WEFT_ACTION_LQUANTIZE,
+	WEFT_ACTION_LLQUANTIZE,
 	/* records */
 	WEFT_ACTION_EMIT,
 	WEFT_ACTION_PRINTF,
@@ -43,12 +46,14 @@ enum weft_shape {
 	WEFT_SHAPE_KEYS,   /* an expression, a list of expressions, or a map name -> expression */
 	WEFT_SHAPE_FIELDS, /* a map name -> expression, or a list of expressions */
 	WEFT_SHAPE_FORMAT, /* a string, or a list of a string and expressions; the first item is the string */
-	WEFT_SHAPE_CHOICE, /* a scalar: one of choices -> one item */
+	WEFT_SHAPE_CHOICE,   /* a scalar: one of choices -> one item */
+	WEFT_SHAPE_CONSTANT, /* a scalar: an expression that is known beforehand -> one item */
 	WEFT_SHAPE_SIGNAL, /* a scalar: a signal's name, one of choices, or its number -> one item */
 };
 
 /* One field of an action whose value is a map ({into: , by: , value: }); or, with name "", the
- * action's whole value when it is not such a map (emit, printf, show, exit). */
+ * action's whole value when it is not such a map (emit, printf, exit). show has both: a map is
+ * taken by its fields, anything else is the whole value. */
 struct weft_action_field {
 	const char *name;
 	enum weft_shape shape;

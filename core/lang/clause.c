@@ -90,6 +90,7 @@ static void type_action(struct weft_clause_typer *c, const struct weft_action *a
 
 	c->action = a;
 	c->out = out;
+	memset(c->constants, 0, sizeof(c->constants));
 	out->action = a;
 	check_required(c);
 	weft_check_destructive(c);
@@ -104,6 +105,9 @@ static void type_action(struct weft_clause_typer *c, const struct weft_action *a
 	}
 	if (format)
 		check_format(c, format);
+	weft_take_buckets(c);
+	if (a->spec->kind == WEFT_ACTION_SHOW)
+		weft_take_view(c);
 }
 
 static void type_when(struct weft_clause_typer *c, const struct weft_clause *clause,

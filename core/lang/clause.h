@@ -5,10 +5,26 @@
 
 #include "core/lang/sema.h"
 
+/* Fields of actions that are known beforehand (constants.c). */
+enum weft_constant {
+	WEFT_CONSTANT_FROM,
+	WEFT_CONSTANT_TO,
+	WEFT_CONSTANT_STEP,
+	WEFT_CONSTANT_FACTOR,
+	WEFT_CONSTANT_LOW,
+	WEFT_CONSTANT_HIGH,
+	WEFT_CONSTANT_STEPS,
+	WEFT_CONSTANT_TOP,
+	WEFT_CONSTANT_DIVIDE,
+	WEFT_CONSTANT_PER,
+	WEFT_N_CONSTANTS
+};
+
 struct weft_clause_typer {
 	struct weft_sema s;
 	const struct weft_action *action;
 	struct weft_typed_action *out;
+	struct weft_node *constants[WEFT_N_CONSTANTS]; /* of the action; NULL: absent, or wrong */
 };
 
 /* Takes one item, whose text is there, into c->out. */
@@ -18,5 +34,16 @@ void weft_take_item(struct weft_clause_typer *c, const struct weft_item *item);
 void weft_take_signal(struct weft_clause_typer *c, const struct weft_item *item);
 /* Whether the action is allowed: DESTRUCTIVE, SIGNAL_NONE. */
 void weft_check_destructive(struct weft_clause_typer *c);
+
+/* constants.c */
+void weft_take_constant(struct weft_clause_typer *c, const struct weft_item *item);
+/* What the constants of the action mean together, once all items are taken. */
+void weft_take_buckets(struct weft_clause_typer *c);
+void weft_take_view(struct weft_clause_typer *c);
+
+/* views.c: the action of the set that fills an aggregation first. NULL: there is none, and that was
+ * reported as AGGREGATION_UNKNOWN, at the name's place. */
+const struct weft_action *weft_find_filler(const struct weft_set *set, const struct weft_text *name,
+					   struct weft_error *err);
 
 #endif

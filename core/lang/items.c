@@ -3,7 +3,6 @@
 #include "core/lang/clause.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Reports something about a text that is no expression. */
@@ -29,57 +28,6 @@ static bool check_name(struct weft_clause_typer *c, const struct weft_text *text
 		  "with a digit",
 		  text->s);
 	return false;
-}
-
-/* ---- aggregations by name ---- */
-
-struct names {
-	const char **names;
-	size_t n, cap;
-};
-
-static int gather_into(struct names *out, const struct weft_clause *clauses, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < clauses[i].n_actions; j++) {
-			const struct weft_action *a = &clauses[i].actions[j];
-
-			for (size_t k = 0; k < a->n_items; k++) {
-				if (a->items[k].field->shape != WEFT_SHAPE_NAME ||
-				    !a->items[k].text.s)
-					continue;
-				if (weft_grow(&out->names, &out->cap, out->n, sizeof(*out->names)))
-					return -ENOMEM;
-				out->names[out->n++] = a->items[k].text.s;
-			}
-		}
-	return 0;
-}
-
-static void check_aggregation(struct weft_clause_typer *c, const struct weft_text *text)
-{
-	const struct weft_set *set = c->s.env->set;
-	struct names known = {0};
-	const char *near;
-
-	if (!set)
-		return;
-	if (gather_into(&known, set->begin, set->n_begin) ||
-	    gather_into(&known, set->clauses, set->n_clauses) ||
-	    gather_into(&known, set->end, set->n_end)) {
-		weft_sema_nomem(&c->s);
-		goto out;
-	}
-	for (size_t i = 0; i < known.n; i++)
-		if (strcmp(known.names[i], text->s) == 0)
-			goto out;
-	fail_text(c, text, "AGGREGATION_UNKNOWN",
-		  "no action of the set fills an aggregation `%.80s`", text->s);
-	near = known.n ? weft_nearest(text->s, known.names, known.n) : NULL;
-	if (near)
-		weft_error_suggest(c->s.src.err, near);
-out:
-	free((void *)known.names);
 }
 
 /* ---- shapes ---- */
@@ -174,7 +122,8 @@ static void take_names(struct weft_clause_typer *c, const struct weft_item *item
 
 	if (!check_name(c, &item->text))
 		return;
-	check_aggregation(c, &item->text);
+	if (c->s.env->set && !weft_find_filler(c->s.env->set, &item->text, c->s.src.err))
+		c->s.rc = -EINVAL;
 	if (!out->names)
 		out->names =
 			weft_arena_array(c->s.src.arena, c->action->n_items, sizeof(*out->names));
@@ -208,26 +157,43 @@ static void take_format(struct weft_clause_typer *c, const struct weft_item *ite
 		named_item(c, &c->out->fields, &c->out->n_fields, item, false);
 }
 
-static void take_choice(struct weft_clause_typer *c, const struct weft_item *item)
+/* The place of a word among a field's choices, from 1; 0: it is none of them. */
+static unsigned int choice_of(const struct weft_item *item)
 {
 	size_t n = strlen(item->text.s);
-	const char *p = item->field->choices;
+	unsigned int i = 0;
 
-	for (; p && *p; p += strcspn(p, "|"), p += *p == '|')
-		if (strcspn(p, "|") == n && memcmp(p, item->text.s, n) == 0) {
-			c->out->unit = item->text.s;
-			return;
-		}
-	c->s.src.text = &item->text;
-	weft_sema_fail(&c->s, 0, "NAME_UNKNOWN", "`%s` is `%.80s`, and can be %s",
-		       item->field->name, item->text.s, item->field->choices);
+	for (const char *p = item->field->choices; p && *p; p += strcspn(p, "|"), p += *p == '|') {
+		i++;
+		if (strcspn(p, "|") == n && memcmp(p, item->text.s, n) == 0)
+			return i;
+	}
+	return 0;
+}
+
+static void take_choice(struct weft_clause_typer *c, const struct weft_item *item)
+{
+	unsigned int choice = choice_of(item);
+
+	if (!choice) {
+		c->s.src.text = &item->text;
+		weft_sema_fail(&c->s, 0, "NAME_UNKNOWN", "`%s` is `%.80s`, and can be %s",
+			       item->field->name, item->text.s, item->field->choices);
+	} else if (!strcmp(item->field->name, "sort")) {
+		c->out->view.sort = choice;
+	} else if (!strcmp(item->field->name, "order")) {
+		c->out->view.order = choice;
+	} else {
+		c->out->unit = item->text.s;
+	}
 }
 
 static void (*const take[])(struct weft_clause_typer *, const struct weft_item *) = {
-	[WEFT_SHAPE_EXPR] = take_expr,     [WEFT_SHAPE_NAME] = take_name,
-	[WEFT_SHAPE_NAMES] = take_names,   [WEFT_SHAPE_KEYS] = take_keys,
-	[WEFT_SHAPE_FIELDS] = take_fields, [WEFT_SHAPE_FORMAT] = take_format,
-	[WEFT_SHAPE_CHOICE] = take_choice, [WEFT_SHAPE_SIGNAL] = weft_take_signal,
+	[WEFT_SHAPE_EXPR] = take_expr,          [WEFT_SHAPE_NAME] = take_name,
+	[WEFT_SHAPE_NAMES] = take_names,        [WEFT_SHAPE_KEYS] = take_keys,
+	[WEFT_SHAPE_FIELDS] = take_fields,      [WEFT_SHAPE_FORMAT] = take_format,
+	[WEFT_SHAPE_CHOICE] = take_choice,      [WEFT_SHAPE_CONSTANT] = weft_take_constant,
+	[WEFT_SHAPE_SIGNAL] = weft_take_signal,
 };
 
 void weft_take_item(struct weft_clause_typer *c, const struct weft_item *item)

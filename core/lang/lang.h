@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "../arena.h"
+#include "../buckets.h"
 #include "../error.h"
 #include "../set.h"
 #include "actions.h"
@@ -176,6 +177,8 @@ struct weft_typed_action {
 	size_t n_keys;
 	struct weft_node *value;        /* aggregations: 64-bit; exit's status: any INT */
 	const char *unit;               /* or NULL */
+	struct weft_buckets buckets;    /* quantize, lquantize, llquantize */
+	struct weft_view view;          /* show */
 	struct weft_typed_item *fields; /* emit's fields, printf's arguments */
 	size_t n_fields;
 	const char *format; /* printf, checked against fields */
@@ -208,7 +211,8 @@ struct weft_lang_env {
  * EXPR_TYPE, EXPR_TOO_DEEP, EXPR_TOO_LONG, NAME_UNKNOWN, ARG_UNKNOWN, ARG_UNREADABLE, RETVAL_NONE,
  * ELAPSED_NONE, ENTRY_NONE, PARAM_UNKNOWN, FUNCTION_UNKNOWN, FUNCTION_ARGUMENTS, FORMAT_BAD,
  * FORMAT_ARGUMENTS, AGGREGATION_UNKNOWN, NAME_BAD, NAME_TWICE, DIVIDE_BY_ZERO (by a constant),
- * STRING_TOO_LONG, VALUE_MISSING, DESTRUCTIVE, SIGNAL_NONE. */
+ * STRING_TOO_LONG, VALUE_MISSING, DESTRUCTIVE, SIGNAL_NONE, CONSTANT_NEEDED,
+ * BUCKETS_BAD, VIEW_BAD. */
 int weft_lang_clause(const struct weft_lang_env *env, const struct weft_clause *clause,
 		     struct weft_arena *arena, struct weft_typed_clause *out,
 		     struct weft_error *err);
@@ -229,6 +233,12 @@ uint32_t weft_lang_entry_mentions(const struct weft_clause *clause);
 /* The type that an argument of a probe has in the language; false: not understood. */
 bool weft_lang_arg_type(const struct weft_set *set, const struct weft_probe_info *info,
 			uint32_t index, struct weft_type *out);
+
+/* What `aggregations` of a set say: every name has an action that fills it, and every wish suits
+ * that action. Reports all errors: AGGREGATION_UNKNOWN, VIEW_BAD. */
+int weft_lang_check_views(const struct weft_set *set, struct weft_error *err);
+/* What of a view does not suit a kind of action: the end of a sentence, or NULL. */
+const char *weft_view_misfit(const struct weft_view *v, enum weft_action_kind kind);
 
 /* ---- looking at trees ---- */
 

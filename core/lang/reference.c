@@ -114,6 +114,7 @@ static const char *const shapes[] = {
 	[WEFT_SHAPE_FORMAT] = "format, or list of format and expressions",
 	[WEFT_SHAPE_CHOICE] = "",
 	[WEFT_SHAPE_SIGNAL] = "",
+	[WEFT_SHAPE_CONSTANT] = "constant expression",
 };
 
 static void action(FILE *f, const struct weft_action_spec *a)

@@ -93,7 +93,7 @@ static void put_stack(struct weft_buf *b, const struct weft_row *row)
 struct line {
 	size_t start, n; /* in the buffer of texts */
 	size_t first;    /* the row it came from first: greatest first, as rows are sorted */
-	struct weft_value value;
+	weft_wide value;
 };
 
 static int by_text(const void *a, const void *b, void *texts)
@@ -108,30 +108,23 @@ static int by_text(const void *a, const void *b, void *texts)
 	return r ? r : (x->first > y->first) - (x->first < y->first);
 }
 
-static bool less(const struct weft_value *a, const struct weft_value *b)
-{
-	return a->type.is_signed ? a->i < b->i : a->u < b->u;
-}
-
 static int by_value(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
 
-	if (less(&y->value, &x->value))
-		return -1;
-	if (less(&x->value, &y->value))
-		return 1;
+	if (x->value != y->value)
+		return x->value > y->value ? -1 : 1;
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-static void combine(enum weft_action_kind kind, struct weft_value *into, const struct weft_value *v)
+static void combine(enum weft_action_kind kind, weft_wide *into, weft_wide v)
 {
 	if (kind == WEFT_ACTION_MIN)
-		*into = less(v, into) ? *v : *into;
+		*into = v < *into ? v : *into;
 	else if (kind == WEFT_ACTION_MAX)
-		*into = less(into, v) ? *v : *into;
+		*into = v > *into ? v : *into;
 	else
-		into->u += v->u;
+		*into += v;
 }
 
 static size_t merge(const struct weft_table *t, struct line *lines, size_t n, char *texts)
@@ -144,7 +137,7 @@ static size_t merge(const struct weft_table *t, struct line *lines, size_t n, ch
 
 		if (last && last->n == lines[i].n &&
 		    !memcmp(texts + last->start, texts + lines[i].start, last->n))
-			combine(t->kind, &last->value, &lines[i].value);
+			combine(t->kind, &last->value, lines[i].value);
 		else
 			lines[kept++] = lines[i];
 	}
@@ -166,18 +159,15 @@ static int put_table(struct weft_output *o, const struct weft_table *t)
 		lines[i].first = i;
 		put_stack(&texts, &t->rows[i]);
 		lines[i].n = texts.n - lines[i].start;
-		lines[i].value = t->rows[i].value;
-		if (t->kind == WEFT_ACTION_COUNT) {
-			lines[i].value.type = (struct weft_type){.kind = WEFT_VALUE_INT, .size = 8};
-			lines[i].value.u = t->rows[i].count;
-		}
+		lines[i].value = t->kind == WEFT_ACTION_COUNT ? (weft_wide)t->rows[i].count
+							      : weft_row_sum(&t->rows[i]);
 	}
 	r = texts.status;
 	n = r ? 0 : merge(t, lines, t->n_rows, texts.data);
 	for (size_t i = 0; i < n && !r; i++) {
 		weft_buf_put(&o->buf, texts.data + lines[i].start, lines[i].n);
 		weft_buf_str(&o->buf, " ");
-		weft_render_int(&o->buf, &lines[i].value);
+		weft_render_wide(&o->buf, lines[i].value);
 		weft_buf_str(&o->buf, "\n");
 		r = weft_buf_spill(&o->buf, o->options.out);
 	}
@@ -217,7 +207,8 @@ static int folded_table(void *self, const struct weft_table *t)
 		has_stack |= t->rows[0].keys[k].value.type.kind == WEFT_VALUE_STACK;
 	if (!has_stack)
 		return say_once(o, t, "is left out: it has no stack among its keys");
-	if (t->kind == WEFT_ACTION_AVG || t->kind == WEFT_ACTION_QUANTIZE)
+	if (t->kind != WEFT_ACTION_COUNT && t->kind != WEFT_ACTION_SUM &&
+	    t->kind != WEFT_ACTION_MIN && t->kind != WEFT_ACTION_MAX)
 		return say_once(o, t, "is left out: a line needs one whole number");
 	return put_table(o, t);
 }

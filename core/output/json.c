@@ -160,26 +160,53 @@ static void put_histogram(struct weft_buf *b, const struct weft_row *row)
 	weft_buf_str(b, "]}");
 }
 
+/* avg and stddev: what they are, and what they are of. */
+static void put_moments(struct weft_buf *b, const struct weft_table *t, const struct weft_row *row)
+{
+	weft_buf_str(b, "{");
+	if (t->kind == WEFT_ACTION_STDDEV) {
+		weft_buf_str(b, "\"stddev\":");
+		put_double(b, (double)weft_scaled(&t->scale, (long double)row->stddev));
+		weft_buf_str(b, ",");
+	}
+	weft_buf_str(b, "\"avg\":");
+	put_double(b, (double)weft_scaled(&t->scale, weft_average(row)));
+	weft_buf_printf(b, ",\"count\":%" PRIu64 ",\"sum\":", row->count);
+	weft_render_wide(b, weft_row_sum(row));
+	weft_buf_str(b, "}");
+}
+
+static void put_number(struct weft_buf *b, const struct weft_table *t, weft_wide v)
+{
+	if (weft_is_scaled(&t->scale))
+		put_double(b, (double)weft_scaled(&t->scale, (long double)v));
+	else
+		weft_render_wide(b, v);
+}
+
 static void put_row_value(struct weft_buf *b, const struct weft_table *t, const struct weft_row *row)
 {
 	switch (t->kind) {
 	case WEFT_ACTION_AVG:
-		weft_buf_str(b, "{\"avg\":");
-		put_double(b, weft_average(row));
-		weft_buf_printf(b, ",\"count\":%" PRIu64 ",\"sum\":", row->count);
-		weft_render_int(b, &row->value);
-		weft_buf_str(b, "}");
+	case WEFT_ACTION_STDDEV:
+		put_moments(b, t, row);
 		break;
 	case WEFT_ACTION_SUM:
+		put_number(b, t, weft_row_sum(row));
+		break;
 	case WEFT_ACTION_MIN:
 	case WEFT_ACTION_MAX:
-		put_int(b, &row->value);
+		put_number(b, t,
+			   row->value.type.is_signed ? (weft_wide)row->value.i
+						     : (weft_wide)row->value.u);
 		break;
 	case WEFT_ACTION_QUANTIZE:
+	case WEFT_ACTION_LQUANTIZE:
+	case WEFT_ACTION_LLQUANTIZE:
 		put_histogram(b, row);
 		break;
 	default:
-		weft_buf_printf(b, "%" PRIu64, row->count);
+		put_number(b, t, (weft_wide)row->count);
 		break;
 	}
 }
@@ -199,6 +226,13 @@ static int json_table(void *self, const struct weft_table *t)
 		put_name(b, "unit");
 		put_string(b, t->unit);
 	}
+	if (t->scale.divide)
+		weft_buf_printf(b, ",\"divide\":%" PRIu64, t->scale.divide);
+	if (t->scale.per_ns)
+		weft_buf_printf(b, ",\"per_ns\":%" PRIu64 ",\"elapsed_ns\":%" PRIu64,
+				t->scale.per_ns, t->scale.elapsed_ns);
+	if (t->n_left_out)
+		weft_buf_printf(b, ",\"left_out\":%zu", t->n_left_out);
 	weft_buf_str(b, ",\"rows\":[");
 	for (size_t i = 0; i < t->n_rows; i++) {
 		const struct weft_row *row = &t->rows[i];
@@ -207,6 +241,8 @@ static int json_table(void *self, const struct weft_table *t)
 		put_object(b, row->keys, row->n_keys);
 		weft_buf_str(b, ",\"value\":");
 		put_row_value(b, t, row);
+		if (row->wraps)
+			weft_buf_str(b, ",\"wide\":true");
 		weft_buf_str(b, "}");
 		r = weft_buf_spill(b, o->options.out);
 		if (r)

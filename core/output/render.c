@@ -81,10 +81,7 @@ void weft_render_stacks(struct weft_buf *b, const struct weft_named_value *value
 				weft_render_stack(b, &values[i].value, indent);
 }
 
-double weft_average(const struct weft_row *row)
+long double weft_average(const struct weft_row *row)
 {
-	long double sum =
-		row->value.type.is_signed ? (long double)row->value.i : (long double)row->value.u;
-
-	return row->count ? (double)(sum / (long double)row->count) : 0;
+	return row->count ? (long double)weft_row_sum(row) / (long double)row->count : 0;
 }

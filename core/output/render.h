@@ -24,11 +24,25 @@ void weft_render_stacks(struct weft_buf *b, const struct weft_named_value *value
 /* A record's format with its fields. escape: for eyes; otherwise the strings' own bytes. */
 void weft_render_printf(struct weft_buf *b, const struct weft_record *r, bool escape);
 
-/* sum / count, where sum may be signed or not. */
-double weft_average(const struct weft_row *row);
+/* sum / count. */
+long double weft_average(const struct weft_row *row);
+
+/* ---- amount.c ---- */
+
+struct weft_unit {
+	const char *name; /* as in the probe set; NULL: none */
+	unsigned int step;
+	const char *scale[8]; /* each is `step` times the one before it */
+};
+const struct weft_unit *weft_unit_find(const char *name); /* or NULL */
+/* Three digits, without zeros at the end. */
+void weft_render_rounded(struct weft_buf *b, double v, const char *suffix);
+/* A value in a unit: "1.5ms", "-4.1KiB". */
+void weft_render_amount(struct weft_buf *b, long double v, const char *unit);
+void weft_render_wide(struct weft_buf *b, weft_wide v);
 
 /* Buckets as bars, `indent` blanks before each line; width: columns there are, 0: unknown. */
-void weft_render_histogram(struct weft_buf *b, const struct weft_row *row, const char *unit,
-			   size_t indent, int width);
+void weft_render_histogram(struct weft_buf *b, const struct weft_table *t,
+			   const struct weft_row *row, size_t indent, int width);
 
 #endif

@@ -10,7 +10,8 @@
  *
  * A column a key, numbers to the right; then the value. Stacks are no columns: their frames follow
  * the row, the kernel's before the program's, as they lie on each other. Rows keep the order they
- * come in, greatest first, and all of them are printed.
+ * come in, and all of them are printed; if some were left out, the heading says so. A value with a
+ * unit is rounded to three digits.
  *
  * The cells are made once, into one buffer, and printed when the widest of each column is known.
  */
@@ -24,7 +25,8 @@
 #include "core/output/sinks.h"
 
 struct column {
-	size_t key; /* index of the key; n_keys: the value, n_keys + 1: the count behind an average */
+	size_t key; /* index of the key; n_keys: the value, n_keys + 1: the count behind it,
+		     * n_keys + 2: the mean beside a standard deviation */
 	bool right;
 	size_t width;
 };
@@ -51,25 +53,70 @@ static void put_heading(struct weft_output *o, const struct weft_table *t)
 	weft_buf_printf(b, " (%s", weft_kind_name(t->kind));
 	if (t->unit)
 		weft_buf_printf(b, ", %s", t->unit);
-	weft_buf_str(b, "):");
+	if (t->scale.divide)
+		weft_buf_printf(b, ", / %" PRIu64, t->scale.divide);
+	if (t->scale.per_ns) {
+		weft_buf_str(b, ", per ");
+		weft_render_amount(b, (long double)t->scale.per_ns, "ns");
+	}
+	weft_buf_str(b, ")");
+	if (t->n_left_out)
+		weft_buf_printf(b, ", %zu of %zu rows", t->n_rows, t->n_rows + t->n_left_out);
+	weft_buf_str(b, ":");
 	if (o->options.color)
 		weft_buf_str(b, "\033[0m");
 }
 
-static bool has_int(const struct weft_table *t)
+static bool is_histogram(const struct weft_table *t)
 {
-	return t->kind == WEFT_ACTION_SUM || t->kind == WEFT_ACTION_MIN ||
-	       t->kind == WEFT_ACTION_MAX;
+	return t->kind == WEFT_ACTION_QUANTIZE || t->kind == WEFT_ACTION_LQUANTIZE ||
+	       t->kind == WEFT_ACTION_LLQUANTIZE;
+}
+
+/* Kinds whose count stands beside their value. */
+static bool has_count(const struct weft_table *t)
+{
+	return t->kind == WEFT_ACTION_AVG || t->kind == WEFT_ACTION_STDDEV;
+}
+
+static void put_fraction(struct weft_buf *b, const struct weft_table *t, long double v)
+{
+	v = weft_scaled(&t->scale, v);
+	if (t->unit && !t->scale.divide) /* divided, it is in another unit */
+		weft_render_amount(b, v, t->unit);
+	else
+		weft_buf_printf(b, "%.2Lf", v);
+}
+
+static void put_whole(struct weft_buf *b, const struct weft_table *t, weft_wide v)
+{
+	if (t->unit || weft_is_scaled(&t->scale))
+		put_fraction(b, t, (long double)v);
+	else
+		weft_render_wide(b, v);
 }
 
 static void put_value(struct weft_buf *b, const struct weft_table *t, const struct weft_row *row)
 {
-	if (t->kind == WEFT_ACTION_AVG)
-		weft_buf_printf(b, "%.2f", weft_average(row));
-	else if (has_int(t))
-		weft_render_int(b, &row->value);
-	else
-		weft_buf_printf(b, "%" PRIu64, row->count);
+	switch (t->kind) {
+	case WEFT_ACTION_AVG:
+		put_fraction(b, t, weft_average(row));
+		return;
+	case WEFT_ACTION_STDDEV:
+		put_fraction(b, t, (long double)row->stddev);
+		return;
+	case WEFT_ACTION_SUM:
+		put_whole(b, t, weft_row_sum(row));
+		return;
+	case WEFT_ACTION_MIN:
+	case WEFT_ACTION_MAX:
+		put_whole(b, t,
+			  row->value.type.is_signed ? (weft_wide)row->value.i
+						    : (weft_wide)row->value.u);
+		return;
+	default:
+		put_whole(b, t, (weft_wide)row->count);
+	}
 }
 
 static int choose_columns(struct grid *g)
@@ -77,7 +124,7 @@ static int choose_columns(struct grid *g)
 	const struct weft_row *first = g->t->rows;
 
 	g->n_keys = first->n_keys;
-	g->columns = calloc(g->n_keys + 2, sizeof(*g->columns));
+	g->columns = calloc(g->n_keys + 3, sizeof(*g->columns));
 	if (!g->columns)
 		return -ENOMEM;
 	for (size_t k = 0; k < g->n_keys; k++) {
@@ -88,7 +135,9 @@ static int choose_columns(struct grid *g)
 				(struct column){.key = k, .right = kind == WEFT_VALUE_INT};
 	}
 	g->columns[g->n_columns++] = (struct column){.key = g->n_keys, .right = true};
-	if (g->t->kind == WEFT_ACTION_AVG)
+	if (g->t->kind == WEFT_ACTION_STDDEV)
+		g->columns[g->n_columns++] = (struct column){.key = g->n_keys + 2, .right = true};
+	if (has_count(g->t))
 		g->columns[g->n_columns++] = (struct column){.key = g->n_keys + 1, .right = true};
 	return 0;
 }
@@ -96,9 +145,10 @@ static int choose_columns(struct grid *g)
 static void fill_heading(struct grid *g, const struct column *c)
 {
 	const struct weft_table *t = g->t;
+	static const char *const beside[] = {"count", "avg"};
 	const char *name = c->key < g->n_keys    ? t->rows->keys[c->key].name
 			   : c->key == g->n_keys ? weft_kind_name(t->kind)
-						 : "count";
+						 : beside[c->key - g->n_keys - 1];
 
 	weft_escape_text(&g->text, name, strlen(name));
 }
@@ -107,6 +157,8 @@ static void fill_cell(struct grid *g, const struct weft_row *row, const struct c
 {
 	if (c->key == g->n_keys)
 		put_value(&g->text, g->t, row);
+	else if (c->key == g->n_keys + 2)
+		put_fraction(&g->text, g->t, weft_average(row));
 	else if (c->key > g->n_keys)
 		weft_buf_printf(&g->text, "%" PRIu64, row->count);
 	else if (c->key < row->n_keys)
@@ -197,7 +249,7 @@ static int put_histograms(struct weft_output *o, const struct weft_table *t)
 		}
 		weft_buf_printf(b, " %" PRIu64 " value%s\n", row->count, row->count == 1 ? "" : "s");
 		weft_render_stacks(b, row->keys, row->n_keys, 6);
-		weft_render_histogram(b, row, t->unit, 4, o->options.width);
+		weft_render_histogram(b, t, row, 4, o->options.width);
 		r = weft_buf_spill(b, o->options.out);
 	}
 	return r;
@@ -212,14 +264,18 @@ int weft_text_table(struct weft_output *o, const struct weft_table *t)
 		weft_buf_str(b, " no rows\n");
 		return 0;
 	}
-	if (t->kind == WEFT_ACTION_QUANTIZE) {
+	if (is_histogram(t)) {
 		weft_buf_str(b, "\n");
 		return put_histograms(o, t);
 	}
 	if (!t->rows[0].n_keys && t->n_rows == 1) { /* one number needs no table */
 		weft_buf_str(b, " ");
 		put_value(b, t, t->rows);
-		if (t->kind == WEFT_ACTION_AVG)
+		if (t->kind == WEFT_ACTION_STDDEV) {
+			weft_buf_str(b, " around ");
+			put_fraction(b, t, weft_average(t->rows));
+		}
+		if (has_count(t))
 			weft_buf_printf(b, " of %" PRIu64, t->rows->count);
 		weft_buf_str(b, "\n");
 		return 0;

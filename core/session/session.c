@@ -10,6 +10,7 @@
 
 #include <bpf/libbpf.h>
 
+#include "core/kernel/clock.h"
 #include "core/session/internal.h"
 
 #define INITIAL_PID_NAMESPACE 0xEFFFFFFCu /* PROC_PID_INIT_INO, include/linux/proc_ns.h */
@@ -373,6 +374,7 @@ int weft_session_start(struct weft_session *s, const struct weft_sink *sink, cha
 			goto fail;
 	}
 	enable_programs(s, 1);
+	weft_consumer_span(s->consumer, weft_clock_before(), 0);
 	if (s->plan->uses_ustack)
 		weft_snapshot_init(s);
 	ret = weft_target_release(s, err);
@@ -508,6 +510,7 @@ int weft_session_stop(struct weft_session *s, struct weft_end *end, struct weft_
 	if (s->state != WEFT_SESSION_RUNNING)
 		return weft_fail(err, -EINVAL, "SESSION_STATE", "the session was not started");
 	weft_session_detach_all(s);
+	weft_consumer_span(s->consumer, 0, weft_clock_before());
 	ret = weft_session_poll_processes(s);
 	if (ret)
 		ret = weft_fail(err, ret, "RUN", "process events: %s", strerror(-ret));

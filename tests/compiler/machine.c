@@ -182,9 +182,12 @@ static const char *step_memory(struct machine *m, const struct bpf_insn *i)
 		if (BPF_MODE(i->code) == BPF_MEM)
 			return store(m, at, size_of(i->code), m->r[i->src_reg]);
 		wrong = load(m, at, 8, &old);
-		if (wrong || i->imm != BPF_ADD)
+		if (wrong || (i->imm & ~BPF_FETCH) != BPF_ADD)
 			return wrong ? wrong : "unknown atomic operation";
-		return store(m, at, 8, old + m->r[i->src_reg]);
+		wrong = store(m, at, 8, old + m->r[i->src_reg]);
+		if (i->imm & BPF_FETCH)
+			m->r[i->src_reg] = old;
+		return wrong;
 	}
 }
 

@@ -68,7 +68,7 @@ Test(compiler_golden, predicate)
 	expect_code(&r, "0: r6 = r1\n"
 			"1: r0 = map[0][0]+16\n"
 			"3: r0 = *(u64 *)(r0 +0)\n"
-			"4: if r0 == 0 goto 18\n"
+			"4: if r0 == 0 goto 29\n"
 			"5: r0 = *(u64 *)(r6 +0)\n"
 			"6: if r0 s<= 10 goto 11\n"
 			"7: r0 = *(u32 *)(r6 +8)\n"
@@ -77,12 +77,23 @@ Test(compiler_golden, predicate)
 			"10: if r0 != 0 goto 14\n"
 			"11: call get_current_pid_tgid\n"
 			"12: r0 >>= 32\n"
-			"13: if r0 != 1 goto 18\n"
+			"13: if r0 != 1 goto 29\n"
 			"14: r0 = *(u64 *)(r6 +0)\n"
 			"15: r1 = map[0][0]+1088\n"
-			"17: lock *(u64 *)(r1 +0) += r0\n"
-			"18: r0 = 0\n"
-			"19: exit\n");
+			"17: r2 = r0\n"
+			"18: r2 = fetch_add((u64 *)(r1 +0), r2)\n"
+			"19: r3 = r2\n"
+			"20: r3 += r0\n"
+			"21: r4 = r3\n"
+			"22: r4 ^= r0\n"
+			"23: r2 ^= r3\n"
+			"24: r2 &= r4\n"
+			"25: if r2 s>= 0 goto 29\n"
+			"26: r0 s>>= 63\n"
+			"27: r0 |= 1\n"
+			"28: lock *(u64 *)(r1 +8) += r0\n"
+			"29: r0 = 0\n"
+			"30: exit\n");
 }
 
 Test(compiler_golden, count_by_pid)

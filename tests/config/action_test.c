@@ -209,9 +209,51 @@ Test(config_action, ACTION_SHAPE_of_an_action)
 	bad(ACTION("emit: []"), "ACTION_SHAPE", 5, 15, "an empty list");
 	bad(ACTION("printf: {a: b}"), "ACTION_SHAPE", 5, 17, "a format");
 	bad(ACTION("printf: []"), "ACTION_SHAPE", 5, 17, "an empty list");
-	bad(ACTION("show: {a: b}"), "ACTION_SHAPE", 5, 15, "a name or a list of names");
+	bad(ACTION("show: {a: b}"), "ACTION_FIELD_UNKNOWN", 5, 16, "`show` has no field `a`");
+	bad(ACTION("clear: {a: b}"), "ACTION_SHAPE", 5, 16, "a name or a list of names");
 	bad(ACTION("show: []"), "ACTION_SHAPE", 5, 15, "an empty list");
 	bad(ACTION("exit: [1]"), "ACTION_SHAPE", 5, 15, "an expression, not a list");
+}
+
+/* An action with a whole value and with fields: a map is its fields, the rest the value. */
+Test(config_action, shape_names_or_fields)
+{
+	const struct weft_action *a = action(ACTION("show: [x, y]"));
+
+	cr_assert_eq(a->n_items, 2);
+	expect_item(a, 1, "", NULL, "y", 5, 19);
+	weft_set_destroy(set);
+
+	a = action(ACTION("show: {name: [x, y], top: 10, sort: key, order: asc, per: 1s}"));
+	cr_assert_eq(a->n_items, 6);
+	expect_item(a, 0, "name", NULL, "x", 5, 23);
+	expect_item(a, 1, "name", NULL, "y", 5, 26);
+	expect_item(a, 2, "top", NULL, "10", 5, 35);
+	expect_item(a, 3, "sort", NULL, "key", 5, 45);
+	expect_item(a, 5, "per", NULL, "1s", 5, 67);
+	weft_set_destroy(set);
+
+	a = action(ACTION("show"));
+	cr_expect_eq(a->n_items, 0);
+	weft_set_destroy(set);
+	bad(ACTION("show: {sort: size}"), "ACTION_CHOICE", 5, 22, "value|key|count");
+	bad_near(ACTION("show: {tpo: 3}"), "ACTION_FIELD_UNKNOWN", 5, 16, "top");
+}
+
+Test(config_action, shape_constant)
+{
+	const struct weft_action *a = action(
+		ACTION("lquantize: {into: x, value: pid, from: 0, to: $most + 1, step: 10us}"));
+
+	cr_assert_eq(a->n_items, 5);
+	expect_item(a, 2, "from", NULL, "0", 5, 48);
+	expect_item(a, 3, "to", NULL, "$most + 1", 5, 55);
+	expect_item(a, 4, "step", NULL, "10us", 5, 72);
+	weft_set_destroy(set);
+	bad(ACTION("lquantize: {into: x, value: pid, from: [0], to: 5}"), "ACTION_SHAPE", 5, 48,
+	    "an expression");
+	bad(ACTION("lquantize: {into: x, value: pid, from: 0}"), "ACTION_FIELD_MISSING", 5, 9,
+	    "needs `to`");
 }
 
 Test(config_action, ACTION_SHAPE_of_a_field)

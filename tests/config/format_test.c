@@ -303,3 +303,65 @@ Test(config_format, shipped_cpu_share)
 	expect_key(&c->actions[0].items[2], "cpu", "cpu");
 	weft_set_destroy(set);
 }
+
+/* ---- aggregations ---- */
+
+#define FILLED                                                        \
+	"probes: [{probe: 'a:b:c:d', do: [count: {into: n, by: pid}," \
+	" max: {into: m, value: pid}, quantize: {into: q, value: pid}]}]\n"
+
+Test(config_format, aggregations)
+{
+	struct weft_set *set =
+		good("version: 1\n" FILLED "aggregations:\n"
+		     "  n: {top: 20, sort: count, order: asc, per: 1s, divide: 1000}\n"
+		     "  m: {}\n"
+		     "  q: {sort: key}\n");
+
+	cr_assert_eq(set->n_views, 3);
+	cr_expect_str_eq(set->views[0].name.s, "n");
+	cr_expect_eq(set->views[0].view.top, 20);
+	cr_expect_eq(set->views[0].view.sort, WEFT_SORT_COUNT);
+	cr_expect_eq(set->views[0].view.order, WEFT_ORDER_ASC);
+	cr_expect_eq(set->views[0].view.per_ns, 1000000000);
+	cr_expect_eq(set->views[0].view.divide, 1000);
+	cr_expect_eq(set->views[1].view.top, 0);
+	cr_expect_eq(set->views[1].view.sort, WEFT_SORT_USUAL);
+	cr_expect_eq(set->views[2].view.sort, WEFT_SORT_KEY);
+	cr_expect_eq(set->views[2].view.order, WEFT_ORDER_USUAL);
+	weft_set_destroy(set);
+}
+
+Test(config_format, aggregations_are_checked)
+{
+	bad("version: 1\n" FILLED "aggregations: [n]\n", "CONFIG_TYPE", 3, 15, "aggregations");
+	bad("version: 1\n" FILLED "aggregations: {n: 5}\n", "CONFIG_TYPE", 3, 19, "an aggregation");
+	bad("version: 1\n" FILLED "aggregations: {n: {top: 0}}\n", "CONFIG_RANGE", 3, 25, "`top`");
+	bad("version: 1\n" FILLED "aggregations: {n: {divide: 0}}\n", "CONFIG_RANGE", 3, 28,
+	    "`divide`");
+	bad_near("version: 1\n" FILLED "aggregations: {n: {sotr: key}}\n", "CONFIG_KEY_UNKNOWN", 3,
+		 20, "sort");
+}
+
+Test(config_format, CONFIG_CHOICE)
+{
+	bad("version: 1\n" FILLED "aggregations: {n: {sort: size}}\n", "CONFIG_CHOICE", 3, 26,
+	    "value|key|count");
+	bad_near("version: 1\n" FILLED "aggregations: {n: {order: dsc}}\n", "CONFIG_CHOICE", 3, 27,
+		 "desc");
+}
+
+Test(config_format, AGGREGATION_UNKNOWN)
+{
+	bad_near("version: 1\nprobes: [{probe: 'a:b:c:d', do: [count: {into: latency}]}]\n"
+		 "aggregations: {latncy: {top: 3}}\n",
+		 "AGGREGATION_UNKNOWN", 3, 16, "latency");
+}
+
+Test(config_format, VIEW_BAD)
+{
+	bad("version: 1\n" FILLED "aggregations: {m: {per: 1s}}\n", "VIEW_BAD", 3, 16, "`per`");
+	bad("version: 1\n" FILLED "aggregations: {q: {divide: 10}}\n", "VIEW_BAD", 3, 16,
+	    "`divide`");
+	bad("version: 1\n" FILLED "aggregations: {m: {sort: count}}\n", "VIEW_BAD", 3, 16, "count");
+}

@@ -151,6 +151,11 @@ Test(config_schema, examples_are_right)
 	for (size_t i = 0; i < weft_level_target.n_keys; i++)
 		sprintf(text + strlen(text), "  %s\n", weft_level_target.keys[i].example);
 	weft_set_destroy(good(text));
+	sprintf(text, "version: 1\nprobes: [{probe: 'a:b:c:d', do: [count: {into: n}]}]\n"
+		      "aggregations:\n  n:\n");
+	for (size_t i = 0; i < weft_level_view.n_keys; i++)
+		sprintf(text + strlen(text), "    %s\n", weft_level_view.keys[i].example);
+	weft_set_destroy(good(text));
 	sprintf(text, "version: 1\nprobes:\n  - do: [show]\n    probe:\n");
 	for (size_t i = 0; i < weft_level_probe.n_keys; i++)
 		sprintf(text + strlen(text), "      %s\n", weft_level_probe.keys[i].example);

@@ -99,7 +99,15 @@ static int see_table(void *self, const struct weft_table *t)
 	size_t i, k;
 
 	s->n_tables++;
-	fprintf(s->file, "table %s\n", t->name);
+	fprintf(s->file, "table %s", t->name);
+	if (t->n_left_out)
+		fprintf(s->file, " and %zu more", t->n_left_out);
+	if (t->scale.divide)
+		fprintf(s->file, " / %" PRIu64, t->scale.divide);
+	if (t->scale.per_ns)
+		fprintf(s->file, " per %" PRIu64, t->scale.per_ns);
+	s->elapsed_ns = t->scale.elapsed_ns;
+	fputc('\n', s->file);
 	for (i = 0; i < t->n_rows; i++) {
 		const struct weft_row *r = &t->rows[i];
 
@@ -116,14 +124,19 @@ static int see_table(void *self, const struct weft_table *t)
 			put_value(s->file, &r->value);
 			break;
 		case WEFT_ACTION_AVG:
+		case WEFT_ACTION_STDDEV:
 			fputs(" : ", s->file);
 			put_value(s->file, &r->value);
 			fprintf(s->file, "/%" PRIu64, r->count);
+			if (t->kind == WEFT_ACTION_STDDEV)
+				fprintf(s->file, " +-%.17g", r->stddev);
 			break;
 		default:
 			fprintf(s->file, " : %" PRIu64, r->count);
 			break;
 		}
+		if (r->wraps)
+			fprintf(s->file, " %+" PRId64 "*2^64", r->wraps);
 		for (k = 0; k < r->n_buckets; k++) {
 			const struct weft_bucket *b = &r->buckets[k];
 

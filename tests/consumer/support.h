@@ -20,7 +20,8 @@ struct seen_sink {
 	FILE *file;
 	size_t n_records, n_tables;
 	uint64_t last_time, disorder;
-	int fail; /* what record() and table() return */
+	uint64_t elapsed_ns; /* of the last table's scale */
+	int fail;            /* what record() and table() return */
 };
 
 void seen_init(struct seen_sink *s, struct weft_sink *out);

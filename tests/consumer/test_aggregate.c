@@ -57,20 +57,25 @@ static void keyed(struct fixture *f, enum weft_action_kind kind, uint32_t words,
 	fixture_start(f);
 }
 
-/* Sets a row. In a map per CPU every further CPU gets 7 of the first word. */
+/* Sets a row. In a map per CPU every further CPU gets 7 of the first word, and as many values begun
+ * as ended. */
 static void row(struct fixture *f, const void *key, uint64_t first, uint64_t second)
 {
-	uint32_t words = f->aggs[0].value_words, cpu;
+	uint32_t words = f->aggs[0].value_words, cpu, last = words - 1;
 	uint64_t *value = calloc(f->t.plan.n_cpus * words, 8);
 	bool percpu = f->t.specs[MAP].type == BPF_MAP_TYPE_PERCPU_HASH;
+	bool twice = f->aggs[0].kind == WEFT_ACTION_AVG || f->aggs[0].kind == WEFT_ACTION_STDDEV;
 
 	value[0] = first;
-	if (words > 1)
+	/* The high word of a sum stays 0: a second value is its own. */
+	if (words > 1 && f->aggs[0].kind != WEFT_ACTION_SUM)
 		value[1] = second;
 	for (cpu = 1; percpu && cpu < f->t.plan.n_cpus; cpu++) {
 		value[cpu * words] = 7;
 		value[0] -= 7;
 	}
+	for (cpu = 0; twice && cpu < f->t.plan.n_cpus; cpu++)
+		value[cpu * words + last] = value[cpu * words];
 	cr_assert_eq(weft_bpf_map_update(f->t.maps.fds[MAP], key, value, BPF_ANY), 0);
 	free(value);
 }
@@ -99,11 +104,18 @@ Test(slots, count_sums_the_cpus)
 	fixture_finish(&f);
 }
 
+static void set_avg(uint64_t *words, uint64_t n, int64_t sum)
+{
+	words[0] = words[3] = n;
+	words[1] = (uint64_t)sum;
+	words[2] = 0;
+}
+
 Test(slots, sum_and_avg)
 {
 	struct fixture f;
 
-	keyless(&f, WEFT_ACTION_SUM, 1, 8, true);
+	keyless(&f, WEFT_ACTION_SUM, 2, 8, true);
 	*slot(&f, 0, 0) = 10;
 	*slot(&f, 1, 0) = (uint64_t)-30;
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n  : -20\n");
@@ -113,27 +125,24 @@ Test(slots, sum_and_avg)
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n");
 	fixture_finish(&f);
 
-	keyless(&f, WEFT_ACTION_SUM, 1, 8, false);
+	keyless(&f, WEFT_ACTION_SUM, 2, 8, false);
 	*slot(&f, 0, 0) = UINT64_MAX;
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n  : 18446744073709551615\n");
 	fixture_finish(&f);
 
 	/* Narrower types count as int64. */
-	keyless(&f, WEFT_ACTION_SUM, 1, 4, false);
+	keyless(&f, WEFT_ACTION_SUM, 2, 4, false);
 	*slot(&f, 0, 0) = (uint64_t)-1;
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n  : -1\n");
 	fixture_finish(&f);
 
-	keyless(&f, WEFT_ACTION_AVG, 2, 8, true);
+	keyless(&f, WEFT_ACTION_AVG, 4, 8, true);
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n");
-	*slot(&f, 0, 0) = 2;
-	*slot(&f, 0, 1) = (uint64_t)-10;
-	*slot(&f, 1, 0) = 1;
-	*slot(&f, 1, 1) = 4;
+	set_avg(slot(&f, 0, 0), 2, -10);
+	set_avg(slot(&f, 1, 0), 1, 4);
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n  : -6/3\n");
 	clear(&f, true);
-	*slot(&f, 1, 0) = 2;
-	*slot(&f, 1, 1) = 14;
+	set_avg(slot(&f, 1, 0), 2, 14);
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n  : 10/1\n");
 	fixture_finish(&f);
 }
@@ -258,7 +267,7 @@ Test(rows, averages_are_compared_exactly)
 {
 	struct fixture f;
 
-	keyed(&f, WEFT_ACTION_AVG, 2, name_number, 2, 16, 100);
+	keyed(&f, WEFT_ACTION_AVG, 4, name_number, 2, 16, 100);
 	row(&f, &(struct key){"a", 0, 0}, 1000000000, INT64_MAX);
 	row(&f, &(struct key){"b", 0, 0}, 999999999, INT64_MAX);
 	row(&f, &(struct key){"c", 0, 0}, 1000000000, (uint64_t)INT64_MIN);
@@ -300,7 +309,7 @@ Test(rows, sums_after_a_clear)
 {
 	struct fixture f;
 
-	keyed(&f, WEFT_ACTION_SUM, 1, name_number, 2, 16, 100);
+	keyed(&f, WEFT_ACTION_SUM, 2, name_number, 2, 16, 100);
 	row(&f, &(struct key){"a", 0, 0}, 50, 0);
 	row(&f, &(struct key){"zero", 0, 0}, 0, 0);
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n"
@@ -613,4 +622,34 @@ Test(show, OUTPUT_WRITE)
 	cr_expect_eq(weft_consumer_show(f.c, NULL, 0, false, f.t.err), -EPIPE);
 	cr_expect_str_eq(weft_error_tag(f.t.err), "OUTPUT_WRITE");
 	fixture_finish(&f);
+}
+
+Test(linear, rows_of_one_key_are_one_histogram)
+{
+	static struct weft_field_layout keys[] = {
+		{"id", {.kind = WEFT_VALUE_INT, .size = 8, .is_signed = true}, 0, 8}};
+	struct fixture f;
+	size_t w;
+
+	for (w = 0; w < 2; w++) {
+		keyed(&f, WEFT_ACTION_LQUANTIZE, 1, keys, 1, 16, 1000);
+		f.aggs[0].bucket_offset = 8;
+		f.aggs[0].buckets = (struct weft_buckets){
+			.how = WEFT_BUCKETS_LINEAR, .from = -10, .to = 15, .step = 10};
+		row(&f, &(struct bucket_key){1, 4, 0}, 2, 0);
+		row(&f, &(struct bucket_key){1, 0, 0}, 9, 0);
+		row(&f, &(struct bucket_key){1, 3, 0}, 3, 0);
+		row(&f, &(struct bucket_key){2, 1, 0}, 100, 0);
+		row(&f, &(struct bucket_key){1, 5, 0}, 7, 0); /* no bucket of it */
+		cr_expect_str_eq(fixture_show(&f, ways[w]),
+				 "table a\n"
+				 "  id=2 : 100 [-10,0)=100\n"
+				 "  id=1 : 14 [-9223372036854775808,-10)=9 [10,15)=3 "
+				 "[15,9223372036854775807]=2\n");
+		clear(&f, ways[w]);
+		row(&f, &(struct bucket_key){1, 0, 0}, 10, 0);
+		cr_expect_str_eq(fixture_show(&f, ways[w]),
+				 "table a\n  id=1 : 1 [-9223372036854775808,-10)=1\n");
+		fixture_finish(&f);
+	}
 }

@@ -70,7 +70,13 @@ Test(lang_clause, aggregations)
 	for (size_t i = 0; i < weft_n_actions; i++) {
 		if (weft_actions[i].group != WEFT_GROUP_AGGREGATION)
 			continue;
-		if (weft_actions[i].kind != WEFT_ACTION_COUNT)
+		if (weft_actions[i].kind == WEFT_ACTION_LQUANTIZE)
+			cr_expect(TYPE(weft_actions[i].name, "into||x", "value||elapsed", "from||0",
+				       "to||9") == 0);
+		else if (weft_actions[i].kind == WEFT_ACTION_LLQUANTIZE)
+			cr_expect(TYPE(weft_actions[i].name, "into||x", "value||elapsed",
+				       "factor||10", "low||0", "high||3", "steps||10") == 0);
+		else if (weft_actions[i].kind != WEFT_ACTION_COUNT)
 			cr_expect(TYPE(weft_actions[i].name, "into||x", "value||elapsed") == 0);
 	}
 	cr_expect(out.uses_elapsed);

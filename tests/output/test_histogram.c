@@ -138,3 +138,62 @@ Test(histogram, bytes_and_plain_numbers_are_exact)
 	cr_expect(strstr(c.out_text, "[3MiB, 3145729B)"));
 	capture_free(&c);
 }
+
+static const struct weft_buckets tens = {
+	.how = WEFT_BUCKETS_LINEAR, .from = 100000, .to = 105000, .step = 100};
+
+/* Bounds that are alike in three digits are told apart. */
+Test(histogram, linear)
+{
+	static const struct weft_bucket buckets[] = {
+		{.number = 0, .from = INT64_MIN, .to = 100000, .count = 4, .from_is_min = true},
+		{.number = 1, .from = 100000, .to = 100100, .count = 1},
+		{.number = 4, .from = 100300, .to = 100400, .count = 2},
+		{.number = 50, .from = 104900, .to = 105000, .count = 1},
+		{.number = 51, .from = 105000, .to = INT64_MAX, .count = 8, .to_is_max = true},
+	};
+	struct weft_row row = {.count = 16, .buckets = buckets, .n_buckets = 5};
+	struct weft_table t = {.name = "d",
+			       .kind = WEFT_ACTION_LQUANTIZE,
+			       .unit = "ns",
+			       .buckets = &tens,
+			       .rows = &row,
+			       .n_rows = 1};
+
+	expect_table(&t, 1,
+		     "d (lquantize, ns):\n"
+		     "  16 values\n"
+		     "    [min, 100us)        4 |####    |\n"
+		     "    [100us, 100.1us)    1 |#       |\n"
+		     "    [100.1us, 100.2us)  0 |        |\n"
+		     "    [100.2us, 100.3us)  0 |        |\n"
+		     "    [100.3us, 100.4us)  2 |##      |\n"
+		     "    [100.4us, 104.9us)  0 |        |\n" /* a long gap is one line */
+		     "    [104.9us, 105us)    1 |#       |\n"
+		     "    [105us, max]        8 |########|\n");
+}
+
+Test(histogram, log_linear)
+{
+	static const struct weft_buckets spec = {
+		.how = WEFT_BUCKETS_LOG_LINEAR, .factor = 10, .low = 0, .high = 2, .steps = 10};
+	static const struct weft_bucket buckets[] = {
+		{.number = 8, .from = 8, .to = 9, .count = 1},
+		{.number = 11, .from = 20, .to = 30, .count = 2},
+	};
+	struct weft_row row = {.count = 3, .buckets = buckets, .n_buckets = 2};
+	struct weft_table t = {.name = "d",
+			       .kind = WEFT_ACTION_LLQUANTIZE,
+			       .unit = "bytes",
+			       .buckets = &spec,
+			       .rows = &row,
+			       .n_rows = 1};
+
+	expect_table(&t, 1,
+		     "d (llquantize, bytes):\n"
+		     "  3 values\n"
+		     "    [8B, 9B)    1 |####    |\n"
+		     "    [9B, 10B)   0 |        |\n"
+		     "    [10B, 20B)  0 |        |\n"
+		     "    [20B, 30B)  2 |########|\n");
+}

@@ -141,6 +141,41 @@ Test(json, averages)
 			 "\"sum\":18446744073709551615}}]}\n");
 }
 
+Test(json, standard_deviations)
+{
+	const struct weft_row rows[] = {
+		{.count = 8, .value = SIGNED(40), .stddev = 2},
+		{.count = 2, .value = SIGNED(INT64_MAX), .wraps = 1, .stddev = 0}};
+	struct weft_table t = {.name = "a", .kind = WEFT_ACTION_STDDEV, .rows = rows, .n_rows = 2};
+
+	expect_table(&t,
+		     "{\"type\":\"aggregation\",\"name\":\"a\",\"kind\":\"stddev\",\"rows\":["
+		     "{\"by\":{},\"value\":{\"stddev\":2.0,\"avg\":5.0,\"count\":8,\"sum\":40}},"
+		     "{\"by\":{},\"value\":{\"stddev\":0.0,\"avg\":1.3835058055282164e+19,\"count\":2,"
+		     "\"sum\":27670116110564327423},\"wide\":true}]}\n");
+}
+
+Test(json, scaled_and_cut)
+{
+	const struct weft_row rows[] = {{.count = 3, .value = SIGNED(40), .stddev = 2}};
+	struct weft_table t = {.name = "a",
+			       .kind = WEFT_ACTION_COUNT,
+			       .rows = rows,
+			       .n_rows = 1,
+			       .n_left_out = 5,
+			       .scale = {.per_ns = 1000, .elapsed_ns = 2000}};
+
+	expect_table(&t, "{\"type\":\"aggregation\",\"name\":\"a\",\"kind\":\"count\",\"per_ns\":"
+			 "1000,\"elapsed_ns\":2000,\"left_out\":5,\"rows\":["
+			 "{\"by\":{},\"value\":1.5}]}\n");
+	t.kind = WEFT_ACTION_STDDEV;
+	t.n_left_out = 0;
+	t.scale = (struct weft_scale){.divide = 4};
+	expect_table(&t, "{\"type\":\"aggregation\",\"name\":\"a\",\"kind\":\"stddev\",\"divide\":4,"
+			 "\"rows\":[{\"by\":{},\"value\":{\"stddev\":0.5,\"avg\":3.3333333333333335,"
+			 "\"count\":3,\"sum\":40}}]}\n");
+}
+
 Test(json, averages_read_back_as_the_same_number)
 {
 	srand(3);

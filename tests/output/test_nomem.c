@@ -95,7 +95,7 @@ static void story(const char *format)
 	check(sink.record(sink.self, &record));
 	record.format = &printf_format;
 	check(sink.record(sink.self, &record));
-	for (int kind = WEFT_ACTION_COUNT; kind <= WEFT_ACTION_QUANTIZE; kind++)
+	for (int kind = WEFT_ACTION_COUNT; kind <= WEFT_ACTION_LLQUANTIZE; kind++)
 		check(sink.table(sink.self, &(struct weft_table){.name = "t",
 								 .kind = (enum weft_action_kind)kind,
 								 .rows = &row,
