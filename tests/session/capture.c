@@ -85,6 +85,8 @@ static int on_table(void *self, const struct weft_table *t)
 		.unit = copy_text(c, t->unit),
 		.rows = weft_arena_array(c->arena, t->n_rows + 1, sizeof(*out->rows)),
 		.n_rows = t->n_rows,
+		.n_left_out = t->n_left_out,
+		.scale = t->scale,
 	};
 	for (size_t i = 0; i < t->n_rows; i++) {
 		const struct weft_row *row = &t->rows[i];

@@ -23,7 +23,8 @@ struct cap_table {
 	enum weft_action_kind kind;
 	const char *unit;
 	struct weft_row *rows;
-	size_t n_rows;
+	size_t n_rows, n_left_out;
+	struct weft_scale scale;
 };
 
 struct cap_loss {
