@@ -200,7 +200,7 @@ Test(uprobe, one_program_for_many_places)
 				      c, PROGRAM, functions[i], offset_of(functions[i]), i);
 	trace(&r, &w, "", c);
 	for (int i = 0; i < 6; i++) {
-		char name[8];
+		char name[16];
 
 		snprintf(name, sizeof(name), "n%d", i);
 		cr_expect_eq(cap_only_row(&r.cap, name)->count, counts[i] * ROUNDS);
