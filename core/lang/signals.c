@@ -62,7 +62,7 @@ void weft_take_signal(struct weft_clause_typer *c, const struct weft_item *item)
 void weft_check_destructive(struct weft_clause_typer *c)
 {
 	const struct weft_action *a = c->action;
-	struct weft_text place = {.s = "", .pos = a->pos};
+	const struct weft_text place = {.s = "", .pos = a->pos}, *outer = c->s.src.text;
 
 	if (a->spec->group != WEFT_GROUP_DESTRUCTIVE)
 		return;
@@ -76,4 +76,5 @@ void weft_check_destructive(struct weft_clause_typer *c)
 			       "`%s` is for the process that fires a probe, and in `begin` and `end` "
 			       "there is none",
 			       a->spec->name);
+	c->s.src.text = outer;
 }

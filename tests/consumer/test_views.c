@@ -43,7 +43,7 @@ static void row(struct fixture *f, const char *name, int64_t number, uint64_t n,
 	uint64_t *value = calloc(f->t.plan.n_cpus, 8 * words);
 	struct key key = {.number = number};
 
-	strncpy(key.name, name, sizeof(key.name));
+	memcpy(key.name, name, strnlen(name, sizeof(key.name)));
 	if (f->aggs[0].kind == WEFT_ACTION_SUM) {
 		value[0] = (uint64_t)sum;
 		value[1] = 0;
