@@ -573,6 +573,15 @@ void weft_ir_assign_const(struct weft_ir *ir, weft_vreg variable, int64_t value)
 	insn->imm = value;
 }
 
+void weft_ir_assign_map_value(struct weft_ir *ir, weft_vreg variable, uint32_t map, uint32_t offset)
+{
+	struct weft_ir_insn *insn = weft_ir_append(ir, WEFT_IR_MAP_VALUE);
+
+	insn->dst = variable;
+	insn->imm = map;
+	insn->off = (int32_t)offset;
+}
+
 void weft_ir_step(struct weft_ir *ir, uint8_t code, weft_vreg variable, int64_t imm)
 {
 	struct weft_ir_insn *insn = weft_ir_append(ir, WEFT_IR_ALU);

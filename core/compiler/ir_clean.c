@@ -2,7 +2,7 @@
 /*
  * What an instruction reads and does, and the cleaning of the list: jumps to jumps go to their end,
  * code that cannot be reached is dropped (the verifier refuses a program that has any), and so is
- * what computes a value nobody uses.
+ * what computes a value nobody uses, and the move of a value that was made for it alone.
  */
 #include "core/compiler/ir.h"
 
@@ -137,6 +137,36 @@ static void drop_unused(struct cleaner *c)
 	}
 }
 
+/* t = ...; v = t, and nobody else wants t: v = ... An operation that reads v keeps its own result,
+ * since it would be written too early. */
+static void join_move(struct cleaner *c, struct weft_ir_insn *made, size_t move)
+{
+	weft_vreg t = made->dst, v = c->ir->insns[move].dst, *uses[WEFT_IR_MAX_USES];
+
+	if (c->ir->insns[move].op != WEFT_IR_MOVE || !t || c->ir->insns[move].a != t ||
+	    c->users[t] != 1 || c->ir->vregs[t].is_variable || c->ir->vregs[t].pinned)
+		return;
+	for (size_t n = weft_ir_uses(c->ir, made, uses); n--;)
+		if (*uses[n] == v)
+			return;
+	made->dst = v;
+	c->reached[move] = false;
+}
+
+static void join_moves(struct cleaner *c)
+{
+	struct weft_ir_insn *last = NULL;
+
+	for (size_t i = 0; i < c->ir->n_insns; i++) {
+		if (!c->reached[i])
+			continue;
+		if (last)
+			join_move(c, last, i);
+		if (c->reached[i])
+			last = &c->ir->insns[i];
+	}
+}
+
 int weft_ir_clean(struct weft_ir *ir)
 {
 	struct cleaner c = {.ir = ir};
@@ -157,6 +187,7 @@ int weft_ir_clean(struct weft_ir *ir)
 	reach(&c);
 	count_users(&c);
 	drop_unused(&c);
+	join_moves(&c);
 	for (i = 0; i < ir->n_insns; i++)
 		if (c.reached[i])
 			ir->insns[n++] = ir->insns[i];

@@ -91,6 +91,11 @@ static void set_bit(uint64_t *set, size_t i)
 	set[i / 64] |= UINT64_C(1) << (i % 64);
 }
 
+static void clear_bit(uint64_t *set, size_t i)
+{
+	set[i / 64] &= ~(UINT64_C(1) << (i % 64));
+}
+
 static void note_use(struct flow *f, size_t b, weft_vreg v)
 {
 	set_bit(&f->use[b * f->words], f->dense[v] - 1);
@@ -133,6 +138,16 @@ static int data_flow(struct flow *f)
 		}
 	}
 	return 0;
+}
+
+static void live_out(const struct flow *f, size_t b, uint64_t *out)
+{
+	for (size_t w = 0; w < f->words; w++) {
+		out[w] = 0;
+		for (size_t k = 0; k < 2; k++)
+			if (f->blocks[b].successor[k] != NOWHERE)
+				out[w] |= f->in[f->blocks[b].successor[k] * f->words + w];
+	}
 }
 
 static void extend(struct weft_interval *i, uint32_t position)
@@ -212,6 +227,34 @@ static void wide_lives(struct flow *f)
 	}
 }
 
+/* Finds what lives across a call; of what lives within one block the span already tells. */
+static int spare(struct flow *f)
+{
+	uint64_t *live = calloc(f->words + 1, sizeof(*live));
+	uint64_t *across = calloc(f->words + 1, sizeof(*across));
+	weft_vreg *uses[WEFT_IR_MAX_USES];
+
+	for (size_t b = 0; live && across && b < f->n_blocks; b++) {
+		live_out(f, b, live);
+		for (uint32_t i = f->blocks[b].last + 1; i-- > f->blocks[b].first;) {
+			const struct weft_ir_insn *insn = &f->ir->insns[i];
+
+			if (insn->dst && f->dense[insn->dst])
+				clear_bit(live, f->dense[insn->dst] - 1);
+			for (size_t w = 0; insn->op == WEFT_IR_CALL && w < f->words; w++)
+				across[w] |= live[w];
+			for (size_t n = weft_ir_uses(f->ir, insn, uses); n--;)
+				if (f->dense[*uses[n]])
+					set_bit(live, f->dense[*uses[n]] - 1);
+		}
+	}
+	for (size_t k = 0; across && k < f->n_wide; k++)
+		f->intervals[f->wide[k]].spared = !(across[k / 64] >> (k % 64) & 1);
+	free(across);
+	free(live);
+	return live && across ? 0 : -ENOMEM;
+}
+
 int weft_liveness(const struct weft_ir *ir, struct weft_interval *intervals)
 {
 	struct flow f = {.ir = ir, .intervals = intervals};
@@ -235,6 +278,7 @@ int weft_liveness(const struct weft_ir *ir, struct weft_interval *intervals)
 		goto out;
 	local_lives(&f);
 	wide_lives(&f);
+	ret = spare(&f);
 out:
 	free(f.blocks);
 	free(f.block_of_label);

@@ -70,19 +70,49 @@ uint32_t weft_lower_fault(struct weft_lower *lw, enum weft_loss loss)
 	return lw->quiet ? lw->fault_exit : weft_lower_loss(lw, loss, lw->fault_exit);
 }
 
+/* Whether a path that goes on at the same place is still to be written. */
+static bool has_other(const struct weft_lower *lw, size_t from, uint32_t resume)
+{
+	for (size_t i = from; i < lw->n_cold; i++)
+		if (lw->cold[i].resume == resume)
+			return true;
+	return false;
+}
+
+/* The paths that go on at one place: each names its counter, the last leads into the counting. */
+static void write_cold(struct weft_lower *lw, size_t from, uint32_t resume)
+{
+	uint32_t count = weft_ir_label(&lw->ir);
+	weft_vreg counter = weft_ir_variable(&lw->ir);
+
+	for (size_t i = from; i < lw->n_cold; i++) {
+		const struct weft_cold *c = &lw->cold[i];
+
+		if (c->resume != resume)
+			continue;
+		lw->ir.span = c->span;
+		weft_ir_place(&lw->ir, c->label);
+		weft_ir_assign_map_value(&lw->ir, counter, WEFT_PLAN_STATE, c->state_offset);
+		if (has_other(lw, i + 1, resume))
+			weft_ir_jump(&lw->ir, count);
+	}
+	lw->ir.span = (struct weft_span){0};
+	weft_ir_place(&lw->ir, count);
+	weft_ir_atomic(&lw->ir, BPF_ADD, counter, 0, weft_ir_const(&lw->ir, 1));
+	weft_ir_jump(&lw->ir, resume);
+}
+
 void weft_lower_cold(struct weft_lower *lw)
 {
 	struct weft_span span = lw->ir.span;
 
 	for (size_t i = 0; i < lw->n_cold; i++) {
-		const struct weft_cold *c = &lw->cold[i];
-		weft_vreg counter;
+		bool written = false;
 
-		lw->ir.span = c->span;
-		weft_ir_place(&lw->ir, c->label);
-		counter = weft_ir_map_value(&lw->ir, WEFT_PLAN_STATE, c->state_offset);
-		weft_ir_atomic(&lw->ir, BPF_ADD, counter, 0, weft_ir_const(&lw->ir, 1));
-		weft_ir_jump(&lw->ir, c->resume);
+		for (size_t k = 0; k < i; k++)
+			written |= lw->cold[k].resume == lw->cold[i].resume;
+		if (!written)
+			write_cold(lw, i, lw->cold[i].resume);
 	}
 	lw->n_cold = 0;
 	lw->ir.span = span;

@@ -65,8 +65,9 @@ weft_vreg weft_lower_row(struct weft_lower *lw, uint32_t map, struct weft_place 
 	weft_ir_place(&lw->ir, again);
 	weft_ir_assign(&lw->ir, row,
 		       WEFT_CALL(&lw->ir, BPF_FUNC_map_lookup_elem, WEFT_A_MAP(map), address));
+	weft_ir_branch_imm(&lw->ir, BPF_JNE, row, 0, found);
 	weft_ir_assign_const(&lw->ir, *error, -EBUSY);
-	weft_ir_branch_imm(&lw->ir, BPF_JEQ, row, 0, failed);
+	weft_ir_jump(&lw->ir, failed);
 	weft_ir_place(&lw->ir, found);
 	return row;
 }
@@ -155,9 +156,9 @@ static void update(struct weft_lower *lw, const struct weft_aggregation *agg, we
 /* Where a row cannot be had, by the error: which loss it is. */
 static void count_failure(struct weft_lower *lw, weft_vreg error, uint32_t done)
 {
+	uint32_t busy = weft_lower_loss(lw, WEFT_LOSS_AGGREGATION_BUSY, done);
 	uint32_t full = weft_lower_loss(lw, WEFT_LOSS_AGGREGATION_FULL, done);
 	uint32_t nomem = weft_lower_loss(lw, WEFT_LOSS_AGGREGATION_NOMEM, done);
-	uint32_t busy = weft_lower_loss(lw, WEFT_LOSS_AGGREGATION_BUSY, done);
 
 	weft_ir_branch_imm(&lw->ir, BPF_JEQ, error, -E2BIG, full);
 	weft_ir_branch_imm(&lw->ir, BPF_JEQ, error, -ENOMEM, nomem);

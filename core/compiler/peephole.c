@@ -6,6 +6,7 @@
  *   goto L; L:                              -> L:
  *   if c goto A; goto B; A:                 -> if !c goto B; A:
  *   [fp-8] = r1; r2 = [fp-8]                -> [fp-8] = r1; r2 = r1
+ *   r1 = r2; r2 = r1                        -> r1 = r2
  *
  * A label between two instructions keeps them apart, since control may come from elsewhere.
  */
@@ -96,6 +97,18 @@ static void improve_reload(struct weft_machine *m, size_t i)
 		*b = INSN_MOV64_REG(b->dst_reg, a->src_reg);
 }
 
+static void improve_move(struct weft_machine *m, size_t i)
+{
+	const struct bpf_insn *a = &m->insns[i].insn, *b;
+	size_t k = next(m, i);
+
+	if (k == m->n_insns || m->insns[k].is_label)
+		return;
+	b = &m->insns[k].insn;
+	m->insns[k].dropped =
+		b->code == a->code && b->dst_reg == a->src_reg && b->src_reg == a->dst_reg;
+}
+
 void weft_peephole(struct weft_machine *m)
 {
 	for (size_t i = 0; i < m->n_insns; i++) {
@@ -107,5 +120,7 @@ void weft_peephole(struct weft_machine *m)
 			improve_jump(m, i);
 		else if (a->insn.code == (BPF_STX | BPF_MEM | BPF_DW))
 			improve_reload(m, i);
+		else if (a->insn.code == (BPF_ALU64 | BPF_MOV | BPF_X))
+			improve_move(m, i);
 	}
 }

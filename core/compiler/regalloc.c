@@ -2,10 +2,11 @@
 /*
  * Linear scan. Lives are taken in order of birth; each gets a free register that nothing destroys
  * while it lives: a call destroys r0-r5, so what lives across one is confined to r6-r9, and a
- * compare-and-exchange needs r0 for itself. Where none is free, the cheapest life among those that
- * hold a suitable register, or the new one, goes to the stack: the one that is used least for its
- * length. All that fell out in a round is rewritten (spill.c) and the scan begins anew; tiny
- * registers and those whose bounds the verifier follows are pinned and never fall out.
+ * compare-and-exchange needs r0 for itself. A call in a gap of a life, where nobody reads the
+ * register any more before it is written, does no harm. Where none is free, the cheapest life among
+ * those that hold a suitable register, or the new one, goes to the stack: the one that is used
+ * least for its length. All that fell out in a round is rewritten (spill.c) and the scan begins
+ * anew; tiny registers and those whose bounds the verifier follows are pinned and never fall out.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -50,7 +51,7 @@ static uint32_t suitable(const struct scan *s, const struct weft_interval *i)
 {
 	uint32_t mask = ALL_REGS;
 
-	if (next_above(s->calls, s->n_calls, i->start) < i->end)
+	if (!i->spared && next_above(s->calls, s->n_calls, i->start) < i->end)
 		mask &= ~CALL_MASK;
 	if (next_above(s->swaps, s->n_swaps, i->start) <= i->end)
 		mask &= ~1u;

@@ -7,6 +7,7 @@
 #ifndef WEFT_COMPILER_REGALLOC_H
 #define WEFT_COMPILER_REGALLOC_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/compiler/ir.h"
@@ -17,6 +18,7 @@ struct weft_interval {
 	uint32_t start, end; /* both inclusive; start > end: never lives */
 	uint32_t touches;    /* definitions and uses */
 	uint8_t hint;        /* a register that would save a move; WEFT_NO_HINT */
+	bool spared; /* what calls lie between start and end, it does not live across any of them */
 };
 #define WEFT_NO_HINT 0xffu
 

@@ -95,6 +95,64 @@ Test(compiler_registers, too_many_values)
 	weft_ir_finish(&ir);
 }
 
+/* ---- calls ---- */
+
+/* row = lookup(); if (!row) { insert(kept); row = lookup(); } row + kept: the first is written anew
+ * behind the call that it spans, the second is read behind all of them. */
+Test(compiler_registers, a_call_in_a_gap_of_a_life)
+{
+	struct weft_allocation regs;
+	weft_vreg row, kept;
+	struct weft_ir ir;
+	uint32_t found;
+
+	cr_assert(!weft_ir_init(&ir));
+	row = weft_ir_variable(&ir);
+	found = weft_ir_label(&ir);
+	kept = weft_ir_load(&ir, 8, weft_ir_context(&ir), 0);
+	weft_ir_assign(&ir, row, weft_ir_call(&ir, BPF_FUNC_ktime_get_ns, true, NULL, 0));
+	weft_ir_branch_imm(&ir, BPF_JNE, row, 0, found);
+	weft_ir_call(&ir, BPF_FUNC_get_smp_processor_id, false, NULL, 0);
+	weft_ir_assign(&ir, row, weft_ir_call(&ir, BPF_FUNC_ktime_get_ns, true, NULL, 0));
+	weft_ir_place(&ir, found);
+	weft_ir_store(&ir, 8, WEFT_FP, -8, weft_ir_alu(&ir, BPF_ADD, row, kept));
+	weft_ir_exit(&ir);
+	cr_assert(!weft_ir_clean(&ir));
+	cr_assert(!weft_regalloc(&ir, &regs));
+	cr_expect(regs.reg[row] == BPF_REG_0, "r%u", regs.reg[row]);
+	cr_expect(regs.reg[kept] >= BPF_REG_6, "r%u", regs.reg[kept]);
+	weft_allocation_finish(&regs);
+	weft_ir_finish(&ir);
+}
+
+/* v = a - v is not to be written before it is read: the move stays. */
+Test(compiler_registers, a_result_that_reads_its_own_place)
+{
+	uint64_t state[WORDS] = {0}, ctx[1] = {7};
+	struct weft_arena *arena = weft_arena_create();
+	struct weft_allocation regs;
+	struct weft_program p = {0};
+	weft_vreg v, seven;
+	const char *wrong;
+	struct weft_ir ir;
+
+	cr_assert(!weft_ir_init(&ir));
+	v = weft_ir_variable(&ir);
+	seven = weft_ir_load(&ir, 8, weft_ir_context(&ir), 0);
+	weft_ir_assign(&ir, v, seven);
+	weft_ir_step(&ir, BPF_ADD, v, 3);
+	weft_ir_assign(&ir, v, weft_ir_alu(&ir, BPF_SUB, seven, v)); /* 7 - 10 */
+	weft_ir_store(&ir, 8, weft_ir_map_value(&ir, 0, 0), 0, v);
+	weft_ir_exit(&ir);
+	cr_assert(!compile(&ir, arena, &p, &regs));
+	wrong = machine_run(p.insns, p.n_insns, ctx, sizeof(ctx), state, sizeof(state));
+	cr_expect(!wrong, "%s", wrong ? wrong : "");
+	cr_expect((int64_t)state[0] == -3, "%ld", (int64_t)state[0]);
+	weft_allocation_finish(&regs);
+	weft_ir_finish(&ir);
+	weft_arena_destroy(arena);
+}
+
 /* ---- by chance: straight lines, branches and loops ---- */
 
 static uint64_t seed = 88172645463325252u;
