@@ -135,8 +135,7 @@ void weft_ir_exit(struct weft_ir *ir);
 /* Definitions of a variable. */
 void weft_ir_assign(struct weft_ir *ir, weft_vreg variable, weft_vreg a);
 void weft_ir_assign_const(struct weft_ir *ir, weft_vreg variable, int64_t value);
-void weft_ir_assign_map_value(struct weft_ir *ir, weft_vreg variable, uint32_t map,
-			      uint32_t offset);
+void weft_ir_assign_map_value(struct weft_ir *ir, weft_vreg variable, uint32_t map, uint32_t offset);
 void weft_ir_step(struct weft_ir *ir, uint8_t code, weft_vreg variable, int64_t imm); /* v op= imm */
 void weft_ir_apply(struct weft_ir *ir, uint8_t code, weft_vreg variable, weft_vreg b); /* v op= b */
 
