@@ -52,10 +52,11 @@
  *  - quantize, lquantize, llquantize { n } for each bucket: the key ends with an i32 bucket
  *    (core/buckets.h) at bucket_offset and 4 bytes of zero.
  *
- * All but min and max live in a PERCPU_HASH, summed over CPUs by the consumer; min and max in a
- * HASH. None is preallocated. Rows are never deleted while programs are attached: clear is the
- * subtraction of a snapshot, and for min and max an atomic exchange with 0 made by the iterator
- * that reads them. Without keys (and buckets): slots in STATE.
+ * All but min and max live in a PERCPU_HASH, summed over CPUs by the consumer; min and max, and all
+ * kinds where a row of all CPUs would be too large to be read at once, in a HASH. None is
+ * preallocated. Rows are never deleted while programs are attached: clear is the subtraction of a
+ * snapshot, and for min and max an atomic exchange with 0 made by the iterator that reads them.
+ * Without keys (and buckets): slots in STATE.
  *
  * Keys and records
  * ----------------
@@ -272,8 +273,8 @@ struct weft_plan {
 	struct weft_comparison comparisons[WEFT_MAX_COMPARISONS];
 	uint32_t n_comparisons;            /* bits used in PROBES */
 	uint32_t zeros_offset, zeros_size; /* bytes of STATE that nobody writes to */
-	bool keep_listing; /* set by who wants weft_plan_explain() to show clauses and IR */
-	uint32_t n_cpus;   /* possible CPUs */
+	bool keep_listing;    /* set by who wants weft_plan_explain() to show clauses and IR */
+	uint32_t n_cpus;      /* possible CPUs */
 	uint32_t entry_words; /* arguments of an entry that a frame has room for */
 	bool target_check; /* there is a target: programs of scope other than EXACT check TARGETS */
 	bool uses_ustack; /* some program interns or emits user stacks: EXECGEN and mappings matter */

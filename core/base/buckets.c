@@ -82,18 +82,23 @@ const char *weft_buckets_check(const struct weft_buckets *b)
 
 /* ---- numbers to values ---- */
 
+/* Of the pieces of the magnitude that ends at `to`. */
+static uint64_t width_of(const struct weft_buckets *b, uint64_t to)
+{
+	return b->steps && to > b->steps ? to / b->steps : 1;
+}
+
 struct weft_magnitude weft_buckets_magnitude(const struct weft_buckets *b, uint64_t m)
 {
-	struct weft_magnitude out = {.first = 1};
-	uint64_t at, to = power(b->factor, b->low), pieces;
+	struct weft_magnitude out = {.from = power(b->factor, b->low), .first = 1};
 
-	for (at = b->low; at <= m; at++) {
-		out.first += (int32_t)(at == b->low ? 0 : (out.to - out.from) / out.width);
-		out.from = to;
-		to *= b->factor;
-		out.to = to;
-		pieces = to < b->steps ? to : b->steps;
-		out.width = to / pieces;
+	out.to = out.from * b->factor;
+	out.width = width_of(b, out.to);
+	for (uint64_t at = b->low; at < m; at++) {
+		out.first += (int32_t)((out.to - out.from) / out.width);
+		out.from = out.to;
+		out.to *= b->factor;
+		out.width = width_of(b, out.to);
 	}
 	return out;
 }

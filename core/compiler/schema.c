@@ -128,11 +128,22 @@ static int agree(struct weft_aggregation *a, const struct weft_typed_action *act
 
 /* ---- making one ---- */
 
+/* The most bytes of a row over all CPUs. Iterators give an element as a whole or not at all, and their
+ * buffer is of eight pages; with very many CPUs they share one row, which is slower and as exact. */
+#define ROW_MOST 12288u
+
+static uint32_t map_type(const struct weft_plan *plan, const struct weft_aggregation *a)
+{
+	if (is_extreme(a->kind) || (uint64_t)plan->n_cpus * 8 * a->value_words > ROW_MOST)
+		return BPF_MAP_TYPE_HASH;
+	return BPF_MAP_TYPE_PERCPU_HASH;
+}
+
 static int make_storage(struct weft_plan *plan, struct weft_aggregation *a, struct weft_error *err)
 {
 	struct weft_map_spec spec = {
 		.role = WEFT_MAP_AGG,
-		.type = is_extreme(a->kind) ? BPF_MAP_TYPE_HASH : BPF_MAP_TYPE_PERCPU_HASH,
+		.type = map_type(plan, a),
 		.key_size = a->key_size,
 		.value_size = 8 * a->value_words,
 		.max_entries = plan->set->options.rows,

@@ -41,9 +41,9 @@ void weft_take_constant(struct weft_clause_typer *c, const struct weft_item *ite
 void weft_take_buckets(struct weft_clause_typer *c);
 void weft_take_view(struct weft_clause_typer *c);
 
-/* views.c: the action of the set that fills an aggregation first. NULL: there is none, and that was
- * reported as AGGREGATION_UNKNOWN, at the name's place. */
-const struct weft_action *weft_find_filler(const struct weft_set *set, const struct weft_text *name,
-					   struct weft_error *err);
+/* views.c: the action of the set that fills an aggregation first. 0, or an error that was reported,
+ * AGGREGATION_UNKNOWN at the name's place. */
+int weft_find_filler(const struct weft_set *set, const struct weft_text *name,
+		     const struct weft_action **out, struct weft_error *err);
 
 #endif

@@ -175,8 +175,10 @@ void weft_take_view(struct weft_clause_typer *c)
 
 		if (item->field->shape != WEFT_SHAPE_NAMES || !item->text.s)
 			continue;
-		filler = weft_find_filler(set, &item->text, c->s.src.err);
-		misfit = filler ? weft_view_misfit(v, filler->spec->kind) : NULL;
+		c->s.rc = weft_find_filler(set, &item->text, &filler, c->s.src.err);
+		if (c->s.rc)
+			return;
+		misfit = weft_view_misfit(v, filler->spec->kind);
 		if (!misfit)
 			continue;
 		c->s.src.text = &item->text;

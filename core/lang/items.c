@@ -119,11 +119,15 @@ static void take_name(struct weft_clause_typer *c, const struct weft_item *item)
 static void take_names(struct weft_clause_typer *c, const struct weft_item *item)
 {
 	struct weft_typed_action *out = c->out;
+	const struct weft_action *filler;
 
 	if (!check_name(c, &item->text))
 		return;
-	if (c->s.env->set && !weft_find_filler(c->s.env->set, &item->text, c->s.src.err))
-		c->s.rc = -EINVAL;
+	if (c->s.env->set) {
+		int rc = weft_find_filler(c->s.env->set, &item->text, &filler, c->s.src.err);
+
+		c->s.rc = rc ? rc : c->s.rc;
+	}
 	if (!out->names)
 		out->names =
 			weft_arena_array(c->s.src.arena, c->action->n_items, sizeof(*out->names));

@@ -36,8 +36,8 @@ static int look_in(struct names *out, const char *name, const struct weft_clause
 	return 0;
 }
 
-const struct weft_action *weft_find_filler(const struct weft_set *set, const struct weft_text *name,
-					   struct weft_error *err)
+int weft_find_filler(const struct weft_set *set, const struct weft_text *name,
+		     const struct weft_action **out, struct weft_error *err)
 {
 	struct weft_span span = {name, 0, 0};
 	struct names known = {0};
@@ -51,14 +51,15 @@ const struct weft_action *weft_find_filler(const struct weft_set *set, const str
 	if (rc) {
 		weft_nomem(err);
 	} else if (!known.found) {
-		weft_fail_at(err, weft_span_pos(span), -EINVAL, "AGGREGATION_UNKNOWN",
-			     "no action of the set fills an aggregation `%.80s`", name->s);
+		rc = weft_fail_at(err, weft_span_pos(span), -EINVAL, "AGGREGATION_UNKNOWN",
+				  "no action of the set fills an aggregation `%.80s`", name->s);
 		near = known.n ? weft_nearest(name->s, known.names, known.n) : NULL;
 		if (near)
 			weft_error_suggest(err, near);
 	}
 	free((void *)known.names);
-	return known.found;
+	*out = known.found;
+	return rc;
 }
 
 const char *weft_view_misfit(const struct weft_view *v, enum weft_action_kind kind)
@@ -82,12 +83,13 @@ int weft_lang_check_views(const struct weft_set *set, struct weft_error *err)
 
 	for (size_t i = 0; i < set->n_views; i++) {
 		const struct weft_named_view *v = &set->views[i];
-		const struct weft_action *filler = weft_find_filler(set, &v->name, err);
 		struct weft_span span = {&v->name, 0, 0};
+		const struct weft_action *filler;
 		const char *misfit;
+		int found = weft_find_filler(set, &v->name, &filler, err);
 
 		if (!filler) {
-			rc = -EINVAL;
+			rc = found;
 			continue;
 		}
 		misfit = weft_view_misfit(&v->view, filler->spec->kind);

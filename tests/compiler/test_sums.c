@@ -256,3 +256,28 @@ Test(compiler_sums, nothing_is_lost_between_cpus)
 	expect_shared(true);
 	expect_shared(false);
 }
+
+/* With so many CPUs that a row of all of them could not be read at once, they share one. */
+Test(compiler_sums, very_many_cpus)
+{
+	struct truth t = {0};
+	uint64_t words[8];
+	struct rig r;
+
+	rig_init(&r);
+	r.plan->n_cpus = 4096;
+	rig_clause(&r, NULL, "stddev", "into||a", "value||arg0", "by|k|arg1", NULL);
+	rig_action(&r, "count", "into||n", "by|k|arg1", NULL);
+	rig_load(&r);
+	cr_expect(r.plan->maps[rig_agg(&r, "a")->map].type == BPF_MAP_TYPE_HASH);
+	cr_expect(r.plan->maps[rig_agg(&r, "n")->map].type == BPF_MAP_TYPE_HASH);
+	for (size_t i = 0; i < N(edges); i++) {
+		run(&r, edges[i]);
+		add_to_truth(&t, edges[i], true);
+	}
+	get_words(&r, words);
+	cr_expect(words[0] == t.n && words[6] == t.n);
+	expect_sum(words + 1, &t, true);
+	cr_expect(!memcmp(words + 3, t.q, sizeof(t.q)));
+	rig_finish(&r);
+}

@@ -65,18 +65,26 @@ static struct weft_clause *good_clause(struct rig *r)
 		rig_action(r, "emit", "|a|pid ? \"a\" : execname", "|b|probefunc == $word",
 			   "|c|args.buf + 0x10 && !retval || 7 && pid", NULL),
 		rig_action(r, "printf", "||%d%% %s", "||'a' + $n", "||arg3", NULL),
-		rig_action(r, "clear", "||latency", NULL), NULL};
+		rig_action(r, "clear", "||latency", NULL),
+		rig_action(r, "lquantize", "into||linear", "value||arg2", "from||$n", "to||$n + 7",
+			   NULL),
+		rig_action(r, "show", "name||linear", "name||latency", "top||$n * 3", "sort||key",
+			   NULL),
+		NULL};
 
 	return rig_clause(r, "elapsed > 5ms && execname != \"x\\n\"", list);
 }
 
 static struct weft_clause *bad_clause(struct rig *r)
 {
-	struct weft_action *list[] = {rig_action(r, "emit", "|a|pidd", "|b|args.pth", "|c|$tim",
-						 "|d|ustak(1)", "|e|fd", "|f|execname + 1", "|f|(1",
-						 NULL),
-				      rig_action(r, "show", "||latncy", NULL),
-				      rig_action(r, "printf", "||%f", NULL), NULL};
+	struct weft_action *list[] = {
+		rig_action(r, "emit", "|a|pidd", "|b|args.pth", "|c|$tim", "|d|ustak(1)", "|e|fd",
+			   "|f|execname + 1", "|f|(1", NULL),
+		rig_action(r, "show", "||latncy", NULL),
+		rig_action(r, "lquantize", "into||l", "value||pid", "from||5", "to||tid", NULL),
+		rig_action(r, "show", "name||l", "divide||2", NULL),
+		rig_action(r, "printf", "||%f", NULL),
+		NULL};
 
 	return rig_clause(r, "pid = 1", list);
 }
