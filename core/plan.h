@@ -66,6 +66,10 @@
  *  - STACK: in a key the u64 id; in a record u32 n, u32 tgid, then cap u64 frames, n of them
  *    written.
  *  - BYTES (records only): u32 length, 4 bytes of zero, cap bytes, length of them written.
+ *  - SYMBOL: the u64 address; of a process, in a key the u64 id of a stack of that one frame, in a
+ *    record u64 address, u32 tgid, 4 bytes of zero.
+ *  - INET: its 4 or 16 bytes. CGROUP: its u64 id. REGS (records only): a u64 each, in the order of
+ *    reg_names.
  */
 #ifndef WEFT_CORE_PLAN_H
 #define WEFT_CORE_PLAN_H
@@ -277,6 +281,9 @@ struct weft_plan {
 	uint32_t n_cpus;      /* possible CPUs */
 	uint32_t entry_words; /* arguments of an entry that a frame has room for */
 	bool target_check; /* there is a target: programs of scope other than EXACT check TARGETS */
+	const char *const *reg_names; /* of `regs`, in the order of a record */
+	uint32_t n_regs;
+	bool uses_cgroups; /* some program hands out cgroups to be named */
 	bool uses_ustack; /* some program interns or emits user stacks: EXECGEN and mappings matter */
 	uint64_t pidns_dev,
 		pidns_ino; /* the tracer's pid namespace where it is not the initial one; else 0 */

@@ -21,19 +21,31 @@ struct weft_frame {
 	bool user;
 };
 
+/* One register. */
+struct weft_reg {
+	const char *name;
+	uint64_t value;
+};
+
 struct weft_value {
 	struct weft_type type;
 	union {
 		int64_t i;  /* INT, sign-extended if type.is_signed */
 		uint64_t u; /* INT, zero-extended otherwise */
 		struct {
-			const char *s; /* STRING (not NUL-terminated), BYTES, PROBE (its text) */
+			const char *s; /* STRING (not NUL-terminated), BYTES, INET (network order);
+					* the text of PROBE and CGROUP */
 			size_t n;
 		} text;
 		struct {
 			const struct weft_frame *frames; /* innermost first */
 			size_t n;
 		} stack;
+		const struct weft_frame *symbol; /* SYMBOL */
+		struct {
+			const struct weft_reg *regs;
+			size_t n;
+		} regs; /* REGS */
 	};
 };
 

@@ -87,6 +87,12 @@ const struct weft_loss_spec weft_losses[WEFT_N_LOSSES] = {
 			"A clause ended early: it divided by zero.",
 			"Guard the divisor with `when` or `? :`.",
 		},
+	[WEFT_LOSS_FAULT_RANGE] =
+		{
+			"FAULT_RANGE",
+			"A clause ended early: it used a length or a number that is out of range.",
+			"Guard the expression with `when` or `? :`.",
+		},
 	[WEFT_LOSS_FAULT_VALUE] =
 		{
 			"FAULT_VALUE",

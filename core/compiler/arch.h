@@ -17,6 +17,10 @@ struct weft_arch {
 	int16_t syscall_args[6];
 	const int16_t *dwarf; /* by DWARF register number; -1: not in pt_regs */
 	uint32_t n_dwarf;
+	/* All that `regs` shows, in the order in which people read them. */
+	const char *const *reg_names;
+	const int16_t *regs;
+	uint32_t n_regs;
 	/* The context was interrupted in user space if (word at mode & mode_mask) == mode_user. */
 	int16_t mode;
 	uint32_t mode_mask, mode_user;

@@ -92,9 +92,12 @@ static void alu(struct emitter *e, const struct weft_ir_insn *i)
 	append(e, INSN_ALU64_REG(i->code, d, b));
 }
 
-static void jump_to(struct emitter *e, struct bpf_insn insn, uint32_t label)
+static struct weft_machine_insn *jump_to(struct emitter *e, struct bpf_insn insn, uint32_t label)
 {
-	append(e, insn)->label = label;
+	struct weft_machine_insn *i = append(e, insn);
+
+	i->label = label;
+	return i;
 }
 
 static void branch(struct emitter *e, const struct weft_ir_insn *i, uint32_t label)
@@ -233,6 +236,10 @@ static void select_insn(struct emitter *e, const struct weft_ir_insn *i)
 		move(e, reg_of(e, i->dst), reg_of(e, i->a));
 		append(e, INSN_NEG64(reg_of(e, i->dst)));
 		break;
+	case WEFT_IR_SWAP:
+		move(e, reg_of(e, i->dst), reg_of(e, i->a));
+		append(e, INSN_TO_BE(reg_of(e, i->dst), i->size));
+		break;
 	case WEFT_IR_LOW32:
 		append(e, INSN_MOV32_REG(reg_of(e, i->dst), reg_of(e, i->a)));
 		break;
@@ -262,7 +269,7 @@ static void select_insn(struct emitter *e, const struct weft_ir_insn *i)
 		call(e, i);
 		break;
 	case WEFT_IR_JUMP:
-		jump_to(e, INSN_JA(0), i->label);
+		jump_to(e, INSN_JA(0), i->label)->stays = i->imm == 1;
 		break;
 	case WEFT_IR_BRANCH:
 		branch(e, i, i->label);

@@ -14,6 +14,7 @@ struct weft_machine_insn {
 	uint32_t label;   /* is_label: its number; else the jump's target, 0: none */
 	bool is_label;
 	bool dropped;
+	bool stays; /* a jump that is not to become one with the branch before it */
 	uint32_t clause;
 	struct weft_span span;
 };

@@ -272,6 +272,17 @@ weft_vreg weft_ir_neg(struct weft_ir *ir, weft_vreg a)
 	return dst;
 }
 
+weft_vreg weft_ir_swap(struct weft_ir *ir, weft_vreg a, uint8_t size)
+{
+	struct weft_ir_insn *insn;
+	weft_vreg dst;
+
+	insn = define(ir, WEFT_IR_SWAP, &dst);
+	insn->a = a;
+	insn->size = size;
+	return dst;
+}
+
 weft_vreg weft_ir_extend(struct weft_ir *ir, weft_vreg a, uint8_t size, bool is_signed)
 {
 	unsigned bits = 64 - 8u * size;
@@ -544,6 +555,14 @@ weft_vreg weft_ir_call(struct weft_ir *ir, int32_t helper, bool wanted,
 void weft_ir_jump(struct weft_ir *ir, uint32_t label)
 {
 	weft_ir_append(ir, WEFT_IR_JUMP)->label = label;
+}
+
+void weft_ir_leave(struct weft_ir *ir, uint32_t label)
+{
+	struct weft_ir_insn *insn = weft_ir_append(ir, WEFT_IR_JUMP);
+
+	insn->label = label;
+	insn->imm = 1;
 }
 
 void weft_ir_exit(struct weft_ir *ir)

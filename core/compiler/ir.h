@@ -32,16 +32,17 @@ enum weft_ir_op {
 	WEFT_IR_MOVE,      /* dst = a */
 	WEFT_IR_ALU,       /* dst = a code (b or imm); imm fits 32 bits */
 	WEFT_IR_NEG,       /* dst = -a */
-	WEFT_IR_LOW32,     /* dst = the low 32 bits of a */
-	WEFT_IR_SET,       /* dst = a code (b or imm) ? 1 : 0 */
-	WEFT_IR_LOAD,      /* dst = size bytes at a + off, zero-extended */
-	WEFT_IR_STORE,     /* size bytes at a + off = b or imm */
-	WEFT_IR_ATOMIC,    /* u64 at a + off code= b, atomically (BPF_ADD, BPF_OR) */
-	WEFT_IR_XCHG,    /* dst = u64 at a + off, which becomes b (BPF_XCHG) or grows by b (BPF_ADD
-			  * | BPF_FETCH) */
+	WEFT_IR_SWAP,   /* dst = the low size bytes of a, from or to network order, zero-extended */
+	WEFT_IR_LOW32,  /* dst = the low 32 bits of a */
+	WEFT_IR_SET,    /* dst = a code (b or imm) ? 1 : 0 */
+	WEFT_IR_LOAD,   /* dst = size bytes at a + off, zero-extended */
+	WEFT_IR_STORE,  /* size bytes at a + off = b or imm */
+	WEFT_IR_ATOMIC, /* u64 at a + off code= b, atomically (BPF_ADD, BPF_OR) */
+	WEFT_IR_XCHG,   /* dst = u64 at a + off, which becomes b (BPF_XCHG) or grows by b (BPF_ADD
+			 * | BPF_FETCH) */
 	WEFT_IR_CMPXCHG, /* dst = u64 at a + off, which becomes b if it was c */
 	WEFT_IR_CALL,    /* dst = helper imm(args); dst may be none */
-	WEFT_IR_JUMP,    /* to label */
+	WEFT_IR_JUMP,    /* to label; imm 1: it stays behind the branch around it */
 	WEFT_IR_BRANCH,  /* to label if a code (b or imm) */
 	WEFT_IR_EXIT,    /* return 0 */
 };
@@ -114,6 +115,7 @@ weft_vreg weft_ir_map_value(struct weft_ir *ir, uint32_t map, uint32_t offset);
 weft_vreg weft_ir_alu(struct weft_ir *ir, uint8_t code, weft_vreg a, weft_vreg b);
 weft_vreg weft_ir_alu_imm(struct weft_ir *ir, uint8_t code, weft_vreg a, int64_t imm);
 weft_vreg weft_ir_neg(struct weft_ir *ir, weft_vreg a);
+weft_vreg weft_ir_swap(struct weft_ir *ir, weft_vreg a, uint8_t size);
 weft_vreg weft_ir_extend(struct weft_ir *ir, weft_vreg a, uint8_t size, bool is_signed);
 weft_vreg weft_ir_set(struct weft_ir *ir, uint8_t code, weft_vreg a, weft_vreg b);
 weft_vreg weft_ir_set_imm(struct weft_ir *ir, uint8_t code, weft_vreg a, int64_t imm);
@@ -129,6 +131,9 @@ weft_vreg weft_ir_cmpxchg(struct weft_ir *ir, weft_vreg base, int32_t off, weft_
 weft_vreg weft_ir_call(struct weft_ir *ir, int32_t helper, bool wanted,
 		       const struct weft_ir_arg *args, size_t n);
 void weft_ir_jump(struct weft_ir *ir, uint32_t label);
+/* Out of a loop, behind a branch that goes on: the verifier follows what falls through first, so
+ * that it has only one branch of a loop to come back to, not one for each round. */
+void weft_ir_leave(struct weft_ir *ir, uint32_t label);
 void weft_ir_branch(struct weft_ir *ir, uint8_t code, weft_vreg a, weft_vreg b, uint32_t label);
 void weft_ir_branch_imm(struct weft_ir *ir, uint8_t code, weft_vreg a, int64_t imm, uint32_t label);
 void weft_ir_exit(struct weft_ir *ir);

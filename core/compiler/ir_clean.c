@@ -46,6 +46,7 @@ bool weft_ir_is_pure(const struct weft_ir_insn *insn)
 	case WEFT_IR_MOVE:
 	case WEFT_IR_ALU:
 	case WEFT_IR_NEG:
+	case WEFT_IR_SWAP:
 	case WEFT_IR_LOW32:
 	case WEFT_IR_SET:
 	case WEFT_IR_LOAD:

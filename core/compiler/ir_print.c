@@ -86,6 +86,10 @@ static void print_insn(FILE *f, const struct weft_ir *ir, const struct weft_ir_i
 		fputc('-', f);
 		print_reg(f, i->a);
 		break;
+	case WEFT_IR_SWAP:
+		fprintf(f, "swap%u ", i->size * 8u);
+		print_reg(f, i->a);
+		break;
 	case WEFT_IR_LOW32:
 		fputs("(u32)", f);
 		print_reg(f, i->a);

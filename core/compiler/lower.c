@@ -122,6 +122,14 @@ void weft_lower_cold(struct weft_lower *lw)
 
 #define TEMPS_ON_STACK 192u /* bytes of strings that an action may keep on the BPF stack */
 
+/* Functions of strings compute offsets; a user symbol as a key makes a row of STACKS. */
+static bool wants_scratch(const struct weft_node *n)
+{
+	if (n->type.kind == WEFT_VALUE_SYMBOL)
+		return n->type.space == WEFT_SPACE_USER;
+	return n->kind == WEFT_NODE_CALL && n->kid[0]->type.kind == WEFT_VALUE_STRING;
+}
+
 /* Bytes of strings that evaluating n keeps in memory; more than the limit where it needs scratch. */
 static uint32_t memory_of(const struct weft_node *n)
 {
@@ -129,7 +137,7 @@ static uint32_t memory_of(const struct weft_node *n)
 
 	if (!n)
 		return 0;
-	if (n->kind == WEFT_NODE_STACK)
+	if (n->kind == WEFT_NODE_STACK || wants_scratch(n))
 		return TEMPS_ON_STACK + 1;
 	if (n->type.kind == WEFT_VALUE_STRING || n->type.kind == WEFT_VALUE_BYTES) {
 		if (n->type.cap > 64)

@@ -65,6 +65,8 @@ struct weft_lower {
 	weft_vreg entry_have, entry_value[WEFT_MAX_ARGS]; /* and the arguments that it kept */
 	uint32_t end;                                     /* label: the program's */
 
+	uint32_t rounds; /* steps that the verifier takes through loops over strings */
+
 	/* Of the clause. */
 	const struct weft_typed_clause *clause;
 	weft_vreg scratch;    /* address of the claimed slot; none: not claimed */
@@ -125,10 +127,44 @@ void weft_lower_copy_some(struct weft_lower *lw, struct weft_place to, struct we
 weft_vreg weft_lower_load(struct weft_lower *lw, struct weft_place p, uint8_t size);
 void weft_lower_store(struct weft_lower *lw, struct weft_place p, uint8_t size, weft_vreg value);
 void weft_lower_store_imm(struct weft_lower *lw, struct weft_place p, uint8_t size, int64_t value);
-/* Size bytes at an address that may be bad; a failure is a fault. */
-weft_vreg weft_lower_read(struct weft_lower *lw, weft_vreg address, uint8_t size, bool user);
-enum weft_loss weft_lower_read_loss(const struct weft_lower *lw, bool user);
+
+/* ---- lower_read.c: memory that may be bad; a failure is a fault ---- */
+
+struct weft_memory {
+	weft_vreg address;
+	weft_vreg length; /* none: strings end with their NUL, bytes are as many as there is room for */
+	bool user;
+	bool cut_is_meant; /* what is longer was not asked for: nothing is lost */
+};
+
 bool weft_lower_may_sleep(const struct weft_lower *lw);
+weft_vreg weft_lower_read(struct weft_lower *lw, weft_vreg address, uint8_t size, bool user);
+void weft_lower_read_text(struct weft_lower *lw, const struct weft_memory *m, struct weft_place to,
+			  uint32_t cap);
+void weft_lower_argument_text(struct weft_lower *lw, const struct weft_node *n,
+			      struct weft_place to, uint32_t cap);
+/* Copies the bytes of an argument or a call; *length is a register. */
+void weft_lower_blob(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
+		     weft_vreg *length);
+
+/* ---- lower_call.c, lower_text.c, lower_special.c ---- */
+
+weft_vreg weft_lower_call(struct weft_lower *lw, const struct weft_node *n); /* INT, SYMBOL, v4 */
+void weft_lower_call_memory(struct weft_lower *lw, const struct weft_node *n,
+			    struct weft_memory *out);
+void weft_lower_text(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
+		     uint32_t cap);
+static inline bool weft_call_is_search(const struct weft_node *n)
+{
+	return n->function == WEFT_FN_STRCONTAINS || n->function == WEFT_FN_STARTSWITH ||
+	       n->function == WEFT_FN_ENDSWITH;
+}
+weft_vreg weft_lower_strlen(struct weft_lower *lw, const struct weft_node *n);
+void weft_lower_text_jump(struct weft_lower *lw, const struct weft_node *n, bool sense,
+			  uint32_t label);
+/* 16 bytes at `to`. */
+void weft_lower_ipv6(struct weft_lower *lw, const struct weft_node *n, struct weft_place to);
+void weft_lower_regs(struct weft_lower *lw, struct weft_place to);
 
 /* ---- lower_location.c ---- */
 
@@ -145,9 +181,6 @@ void weft_lower_string(struct weft_lower *lw, const struct weft_node *n, struct 
 		       uint32_t cap);
 void weft_lower_string_jump(struct weft_lower *lw, const struct weft_node *n, bool sense,
 			    uint32_t label);
-/* Copies what the location of a BYTES argument says; *length is a register. */
-void weft_lower_blob(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
-		     weft_vreg *length);
 weft_vreg weft_lower_argument(struct weft_lower *lw, const struct weft_node *n, weft_vreg *length,
 			      bool *user);
 weft_vreg weft_lower_variable(struct weft_lower *lw, const struct weft_node *n);
@@ -165,6 +198,8 @@ void weft_lower_cache(struct weft_lower *lw, enum weft_cached what, weft_vreg v)
 void weft_lower_frames(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
 		       weft_vreg *bytes, weft_vreg *tgid);
 weft_vreg weft_lower_stack_id(struct weft_lower *lw, const struct weft_node *n);
+/* A user symbol as a key: its address is interned as a stack of one frame. */
+weft_vreg weft_lower_symbol_id(struct weft_lower *lw, const struct weft_node *n);
 
 /* ---- lower_agg.c, lower_record.c, lower_control.c ---- */
 
@@ -173,6 +208,8 @@ void weft_lower_record(struct weft_lower *lw, const struct weft_typed_action *a)
 void weft_lower_control(struct weft_lower *lw, const struct weft_typed_action *a);
 void weft_lower_destructive(struct weft_lower *lw, const struct weft_typed_action *a);
 /* The number of the bucket that a value falls into (lower_buckets.c). */
+/* The number of significant bits, with the value's sign. */
+weft_vreg weft_lower_powers(struct weft_lower *lw, weft_vreg value, bool is_unsigned);
 weft_vreg weft_lower_bucket(struct weft_lower *lw, weft_vreg value, const struct weft_buckets *b);
 /* Adds a value to the sum, or its square to the sum of squares, from a word of the row on
  * (lower_sums.c). */

@@ -26,7 +26,18 @@ static void lower_key(struct weft_lower *lw, const struct weft_field_layout *f,
 	case WEFT_VALUE_INT:
 		weft_lower_store(lw, to, (uint8_t)f->size, weft_lower_value(lw, n));
 		break;
-	default: /* the id of a stack, the cookie of a probe */
+	case WEFT_VALUE_SYMBOL:
+		weft_lower_store(lw, to, 8,
+				 (f->type.space == WEFT_SPACE_USER ? weft_lower_symbol_id
+								   : weft_lower_value)(lw, n));
+		break;
+	case WEFT_VALUE_INET:
+		if (f->type.cap == 4)
+			weft_lower_store(lw, to, 4, weft_lower_value(lw, n));
+		else
+			weft_lower_ipv6(lw, n, to);
+		break;
+	default: /* the id of a stack, the cookie of a probe, the id of a cgroup */
 		weft_lower_store(lw, to, 8, weft_lower_value(lw, n));
 		break;
 	}

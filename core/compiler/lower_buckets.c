@@ -2,7 +2,7 @@
 /* Which bucket a value falls into: core/buckets.h, in BPF. */
 #include "core/compiler/lower.h"
 
-static weft_vreg powers(struct weft_lower *lw, weft_vreg value, bool is_unsigned)
+weft_vreg weft_lower_powers(struct weft_lower *lw, weft_vreg value, bool is_unsigned)
 {
 	weft_vreg sign = WEFT_NO_VREG, v = value, bits = WEFT_NO_VREG;
 
@@ -99,6 +99,6 @@ weft_vreg weft_lower_bucket(struct weft_lower *lw, weft_vreg value, const struct
 	case WEFT_BUCKETS_LOG_LINEAR:
 		return log_linear(lw, value, b);
 	default:
-		return powers(lw, value, b->is_unsigned);
+		return weft_lower_powers(lw, value, b->is_unsigned);
 	}
 }

@@ -270,6 +270,8 @@ static weft_vreg lower_node(struct weft_lower *lw, const struct weft_node *n)
 				      n->type.is_signed);
 	case WEFT_NODE_STACK:
 		return weft_lower_stack_id(lw, n);
+	case WEFT_NODE_CALL:
+		return weft_lower_call(lw, n);
 	default: /* a STRING is never a value in a register */
 		return weft_ir_const(&lw->ir, 0);
 	}
@@ -341,6 +343,10 @@ static void lower_jump(struct weft_lower *lw, const struct weft_node *n, bool se
 	}
 	if (n->kind == WEFT_NODE_BINARY && n->kid[0]->type.kind == WEFT_VALUE_STRING) {
 		weft_lower_string_jump(lw, n, sense, label);
+		return;
+	}
+	if (n->kind == WEFT_NODE_CALL && weft_call_is_search(n)) {
+		weft_lower_text_jump(lw, n, sense, label);
 		return;
 	}
 	if (n->kind == WEFT_NODE_BINARY && n->kid[0]->type.kind == WEFT_VALUE_PROBE) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Memory: the BPF stack, the scratch slot, copying, and reading what may not be readable.
+ * Memory: the BPF stack, the scratch slot, and copying.
  *
  * A scratch slot is { u64 busy; u8 data[] }. It is claimed by exchanging busy 0 -> 1: a program
  * that interrupts another on the same CPU finds it taken and uses the next. All four taken is a
@@ -193,37 +193,4 @@ void weft_lower_copy_some(struct weft_lower *lw, struct weft_place to, struct we
 	weft_ir_branch_imm(&lw->ir, BPF_JGT, size, most, skip);
 	WEFT_CALL_VOID(&lw->ir, BPF_FUNC_probe_read_kernel, dst, WEFT_A(size), src);
 	weft_ir_place(&lw->ir, skip);
-}
-
-/* ---- reading ---- */
-
-bool weft_lower_may_sleep(const struct weft_lower *lw)
-{
-	return lw->load->flags & WEFT_LOAD_SLEEPABLE;
-}
-
-enum weft_loss weft_lower_read_loss(const struct weft_lower *lw, bool user)
-{
-	return user && !weft_lower_may_sleep(lw) ? WEFT_LOSS_NOT_RESIDENT : WEFT_LOSS_FAULT_ADDRESS;
-}
-
-weft_vreg weft_lower_read(struct weft_lower *lw, weft_vreg address, uint8_t size, bool user)
-{
-	int32_t helper = BPF_FUNC_probe_read_kernel;
-	uint32_t mark = lw->frame_used;
-	struct weft_place to = weft_lower_frame(lw, 8);
-	weft_vreg failed;
-
-	if (user) {
-		helper = BPF_FUNC_probe_read_user;
-		if (weft_lower_may_sleep(lw)) {
-			helper = BPF_FUNC_copy_from_user;
-			lw->program->load.flags |= WEFT_LOAD_SLEEPABLE;
-		}
-	}
-	failed = WEFT_CALL(&lw->ir, helper, WEFT_A_FP(to.off), WEFT_A_IMM(size), WEFT_A(address));
-	weft_ir_branch_imm(&lw->ir, BPF_JNE, failed, 0,
-			   weft_lower_fault(lw, weft_lower_read_loss(lw, user)));
-	lw->frame_used = mark; /* the next read may use the same bytes */
-	return weft_lower_load(lw, to, size);
 }

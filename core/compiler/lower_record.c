@@ -34,7 +34,22 @@ static void evaluate(struct weft_lower *lw, const struct weft_field_layout *f,
 		out->place = weft_lower_scratch(lw, 8 * f->type.cap);
 		weft_lower_frames(lw, n, out->place, &out->value, &out->tgid);
 		break;
+	case WEFT_VALUE_SYMBOL:
+		out->value = weft_lower_value(lw, n);
+		out->tgid = weft_ir_const(&lw->ir, 0);
+		if (f->type.space == WEFT_SPACE_USER) {
+			out->tgid = weft_lower_tgid(lw);
+			lw->plan->uses_ustack = true;
+		}
+		break;
+	case WEFT_VALUE_REGS: /* copied from the context, where nothing changes them */
+		break;
 	default:
+		if (f->type.kind == WEFT_VALUE_INET && f->type.cap != 4) {
+			out->place = weft_lower_temp(lw, f->type.cap);
+			weft_lower_ipv6(lw, n, out->place);
+			break;
+		}
 		out->value = weft_lower_value(lw, n);
 		break;
 	}
@@ -57,8 +72,19 @@ static void fill(struct weft_lower *lw, const struct weft_field_layout *f,
 		weft_lower_store(lw, weft_place_at(to, 4), 4, e->tgid);
 		weft_lower_copy_some(lw, weft_place_at(to, 8), e->place, e->value, 8 * f->type.cap);
 		break;
+	case WEFT_VALUE_SYMBOL:
+		weft_lower_store(lw, to, 8, e->value);
+		weft_lower_store(lw, weft_place_at(to, 8), 4, e->tgid);
+		weft_lower_store_imm(lw, weft_place_at(to, 12), 4, 0);
+		break;
+	case WEFT_VALUE_REGS:
+		weft_lower_regs(lw, to);
+		break;
 	default:
-		weft_lower_store(lw, to, (uint8_t)f->size, e->value);
+		if (f->type.kind == WEFT_VALUE_INET && f->type.cap != 4)
+			weft_lower_copy(lw, to, e->place, f->type.cap);
+		else
+			weft_lower_store(lw, to, (uint8_t)f->size, e->value);
 		break;
 	}
 }

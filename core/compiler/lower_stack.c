@@ -205,6 +205,31 @@ static weft_vreg stack_id(struct weft_lower *lw, const struct weft_node *n)
 	return hash.h;
 }
 
+weft_vreg weft_lower_symbol_id(struct weft_lower *lw, const struct weft_node *n)
+{
+	const struct weft_node frame = {
+		.span = n->span,
+		.type = {.kind = WEFT_VALUE_STACK, .space = WEFT_SPACE_USER, .cap = 1}};
+	uint32_t scratch_mark = lw->scratch_used, named = weft_ir_label(&lw->ir);
+	struct hash hash = {weft_ir_variable(&lw->ir), weft_ir_variable(&lw->ir)};
+	weft_vreg address = weft_lower_value(lw, n);
+	struct weft_place row;
+
+	weft_lower_status(lw, weft_plan_need_stacks(lw->plan, 1, weft_lower_pos(lw), lw->err));
+	lw->plan->uses_ustack = true;
+	row = weft_lower_scratch(lw, ROW_FRAMES + 8 * FRAMES_MOST);
+	weft_lower_store(lw, weft_place_at(row, ROW_FRAMES), 8, address);
+	begin_user(lw, &hash);
+	step(lw, hash.h, BPF_XOR, address, weft_ir_const(&lw->ir, HASH_FACTOR), 29);
+	step(lw, hash.check, BPF_ADD, address, weft_ir_const(&lw->ir, CHECK_FACTOR), 32);
+	weft_ir_branch_imm(&lw->ir, BPF_JNE, hash.h, 0, named);
+	weft_ir_assign_const(&lw->ir, hash.h, 1);
+	weft_ir_place(&lw->ir, named);
+	intern(lw, &frame, row, weft_ir_const(&lw->ir, 8), &hash);
+	lw->scratch_used = scratch_mark;
+	return hash.h;
+}
+
 weft_vreg weft_lower_stack_id(struct weft_lower *lw, const struct weft_node *n)
 {
 	weft_vreg id;

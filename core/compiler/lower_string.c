@@ -20,77 +20,6 @@ static void lower_execname(struct weft_lower *lw, struct weft_place to, uint32_t
 	weft_ir_branch_imm(&lw->ir, BPF_JNE, failed, 0, weft_lower_fault(lw, WEFT_LOSS_FAULT_VALUE));
 }
 
-/* The helper's result where the page was not in memory and the program may wait for it: one byte is
- * brought in, then the string is read again. */
-static void read_again(struct weft_lower *lw, struct weft_place to, weft_vreg size,
-		       weft_vreg address, weft_vreg got)
-{
-	uint32_t mark = lw->frame_used, fine = weft_ir_label(&lw->ir);
-	struct weft_place byte = weft_lower_frame(lw, 8);
-	struct weft_ir_arg buffer;
-	weft_vreg failed;
-
-	lw->program->load.flags |= WEFT_LOAD_SLEEPABLE;
-	weft_ir_branch_imm(&lw->ir, BPF_JSGE, got, 0, fine);
-	failed = WEFT_CALL(&lw->ir, BPF_FUNC_copy_from_user, WEFT_A_FP(byte.off), WEFT_A_IMM(1),
-			   WEFT_A(address));
-	weft_ir_branch_imm(&lw->ir, BPF_JNE, failed, 0,
-			   weft_lower_fault(lw, WEFT_LOSS_FAULT_ADDRESS));
-	buffer = weft_lower_address(lw, to);
-	weft_ir_assign(&lw->ir, got,
-		       WEFT_CALL(&lw->ir, BPF_FUNC_probe_read_user_str, buffer, WEFT_A(size),
-				 WEFT_A(address)));
-	weft_ir_place(&lw->ir, fine);
-	lw->frame_used = mark;
-}
-
-/* A string that fills the buffer may have been cut: the byte that gave way to the NUL tells. */
-static void count_truncation(struct weft_lower *lw, weft_vreg address, weft_vreg got, uint32_t cap,
-			     bool user)
-{
-	uint32_t whole = weft_ir_label(&lw->ir);
-	weft_vreg last;
-
-	weft_ir_branch_imm(&lw->ir, BPF_JNE, got, cap, whole);
-	last = weft_lower_read(lw, weft_ir_alu_imm(&lw->ir, BPF_ADD, address, cap - 1), 1, user);
-	weft_ir_branch_imm(&lw->ir, BPF_JNE, last, 0,
-			   weft_lower_loss(lw, WEFT_LOSS_STRING_TRUNCATED, whole));
-	weft_ir_place(&lw->ir, whole);
-}
-
-static void lower_argument_string(struct weft_lower *lw, const struct weft_node *n,
-				  struct weft_place to, uint32_t cap)
-{
-	weft_vreg length, address, got = weft_ir_variable(&lw->ir), size;
-	struct weft_ir_arg buffer;
-	bool user;
-	int32_t helper;
-
-	address = weft_lower_argument(lw, n, &length, &user);
-	helper = user ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_kernel_str;
-	weft_lower_zero(lw, to, cap);
-	size = weft_ir_const(&lw->ir, cap);
-	if (length) { /* not NUL-terminated within the length: then the length ends it */
-		uint32_t fits = weft_ir_label(&lw->ir);
-		weft_vreg bounded = weft_ir_variable(&lw->ir);
-
-		weft_ir_pin(&lw->ir, bounded);
-		weft_ir_assign(&lw->ir, bounded, length);
-		weft_ir_branch_imm(&lw->ir, BPF_JLE, bounded, cap, fits);
-		weft_ir_assign_const(&lw->ir, bounded, cap);
-		weft_ir_place(&lw->ir, fits);
-		size = bounded;
-	}
-	buffer = weft_lower_address(lw, to);
-	weft_ir_assign(&lw->ir, got,
-		       WEFT_CALL(&lw->ir, helper, buffer, WEFT_A(size), WEFT_A(address)));
-	if (user && !length && weft_lower_may_sleep(lw))
-		read_again(lw, to, size, address, got);
-	weft_ir_branch_imm(&lw->ir, BPF_JSLT, got, 0,
-			   weft_lower_fault(lw, weft_lower_read_loss(lw, user)));
-	count_truncation(lw, address, got, cap, user);
-}
-
 static void lower_cond_string(struct weft_lower *lw, const struct weft_node *n,
 			      struct weft_place to, uint32_t cap)
 {
@@ -124,8 +53,9 @@ void weft_lower_string(struct weft_lower *lw, const struct weft_node *n, struct 
 	case WEFT_NODE_COND:
 		lower_cond_string(lw, n, to, cap);
 		break;
-	default: /* an argument or the return value */
-		lower_argument_string(lw, n, to, own);
+	default: /* an argument, the return value, a call */
+		(n->kind == WEFT_NODE_CALL ? weft_lower_text : weft_lower_argument_text)(lw, n, to,
+											 own);
 		if (own < cap)
 			weft_lower_zero(lw, weft_place_at(to, (int32_t)own), cap - own);
 		break;
@@ -207,42 +137,4 @@ void weft_lower_string_jump(struct weft_lower *lw, const struct weft_node *n, bo
 		weft_ir_jump(&lw->ir, label);
 		weft_ir_place(&lw->ir, differ);
 	}
-}
-
-/* ---- bytes ---- */
-
-void weft_lower_blob(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
-		     weft_vreg *length)
-{
-	struct weft_span outer = lw->ir.span;
-	weft_vreg size = weft_ir_variable(&lw->ir), address, whole, failed;
-	uint32_t fits, cut;
-	struct weft_ir_arg buffer;
-	int32_t helper = BPF_FUNC_probe_read_kernel;
-	bool user;
-
-	if (n->span.text)
-		lw->ir.span = n->span;
-	address = weft_lower_argument(lw, n, &whole, &user);
-	fits = weft_ir_label(&lw->ir);
-	cut = weft_ir_label(&lw->ir);
-	if (user)
-		helper = weft_lower_may_sleep(lw) ? BPF_FUNC_copy_from_user
-						  : BPF_FUNC_probe_read_user;
-	if (helper == BPF_FUNC_copy_from_user)
-		lw->program->load.flags |= WEFT_LOAD_SLEEPABLE;
-	buffer = weft_lower_address(lw, to);
-	weft_ir_pin(&lw->ir, size);
-	weft_ir_assign(&lw->ir, size, whole);
-	weft_ir_branch_imm(&lw->ir, BPF_JLE, size, n->type.cap, fits);
-	weft_ir_jump(&lw->ir, weft_lower_loss(lw, WEFT_LOSS_STRING_TRUNCATED, cut));
-	weft_ir_place(&lw->ir, cut);
-	weft_ir_assign_const(&lw->ir, size, n->type.cap);
-	weft_ir_place(&lw->ir, fits);
-	*length = weft_ir_variable(&lw->ir);
-	weft_ir_assign(&lw->ir, *length, size);
-	failed = WEFT_CALL(&lw->ir, helper, buffer, WEFT_A(size), WEFT_A(address));
-	weft_ir_branch_imm(&lw->ir, BPF_JNE, failed, 0,
-			   weft_lower_fault(lw, weft_lower_read_loss(lw, user)));
-	lw->ir.span = outer;
 }

@@ -156,7 +156,7 @@ static weft_vreg lower_walltimestamp(struct weft_lower *lw, const struct weft_no
 
 static weft_vreg lower_cgroup(struct weft_lower *lw, const struct weft_node *n)
 {
-	(void)n;
+	lw->plan->uses_cgroups |= n->type.kind == WEFT_VALUE_CGROUP;
 	return ask_once(lw, WEFT_CACHED_CGROUP, BPF_FUNC_get_current_cgroup_id);
 }
 
@@ -176,6 +176,8 @@ static weft_vreg (*const lower_table[])(struct weft_lower *, const struct weft_n
 	[WEFT_VAR_TIMESTAMP] = lower_timestamp,
 	[WEFT_VAR_WALLTIMESTAMP] = lower_walltimestamp,
 	[WEFT_VAR_CGROUP] = lower_cgroup,
+	[WEFT_VAR_CGROUPNAME] = lower_cgroup,
+	[WEFT_VAR_CONTAINER] = lower_cgroup,
 	[WEFT_VAR_PROBEPROV] = lower_probe,
 	[WEFT_VAR_PROBEMOD] = lower_probe,
 	[WEFT_VAR_PROBEFUNC] = lower_probe,

@@ -111,6 +111,10 @@ static void print_alu(FILE *f, const struct bpf_insn *i)
 {
 	char r = BPF_CLASS(i->code) == BPF_ALU64 ? 'r' : 'w';
 
+	if (BPF_OP(i->code) == BPF_END) {
+		fprintf(f, "r%u = be%d r%u", i->dst_reg, i->imm, i->dst_reg);
+		return;
+	}
 	if (BPF_OP(i->code) == BPF_NEG) {
 		fprintf(f, "%c%u = -%c%u", r, i->dst_reg, r, i->dst_reg);
 		return;

@@ -72,7 +72,7 @@ static void improve_jump(struct weft_machine *m, size_t i)
 	if (!is_branch(a) || k == m->n_insns)
 		return;
 	b = &m->insns[k];
-	if (!is_goto(b) || !falls_to(m, k, a->label) || !inverse(a->insn.code, &code))
+	if (!is_goto(b) || b->stays || !falls_to(m, k, a->label) || !inverse(a->insn.code, &code))
 		return;
 	a->insn.code = code;
 	a->label = b->label;

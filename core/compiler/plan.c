@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/compiler/arch.h"
 #include "core/compiler/pairing.h"
 
 #define SCRATCH_LEAST 2048u /* bytes, so that programs compiled while running find room */
@@ -101,6 +102,8 @@ struct weft_plan *weft_plan_create(const struct weft_set *set, uint32_t n_cpus,
 		plan->set = set;
 		plan->n_cpus = n_cpus;
 		plan->entry_words = entry_words(set);
+		plan->reg_names = weft_arch.reg_names;
+		plan->n_regs = weft_arch.n_regs;
 		plan->arena = weft_arena_create();
 		plan->state_size = sizeof(struct weft_control);
 		if (plan->arena)

@@ -130,7 +130,8 @@ static int note_destroyers(struct scan *s)
 /* A result likes the register of what it is made from: dst = a; dst op= b. */
 static void hint_result(struct scan *s, const struct weft_ir_insn *insn)
 {
-	if (insn->op != WEFT_IR_MOVE && insn->op != WEFT_IR_ALU && insn->op != WEFT_IR_NEG)
+	if (insn->op != WEFT_IR_MOVE && insn->op != WEFT_IR_ALU && insn->op != WEFT_IR_NEG &&
+	    insn->op != WEFT_IR_SWAP)
 		return;
 	if (s->intervals[insn->dst].hint != WEFT_NO_HINT || insn->a < WEFT_FIRST ||
 	    s->reg[insn->a] >= N_REGS)

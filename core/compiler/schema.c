@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/compiler/arch.h"
 #include "core/compiler/plan_internal.h"
 
 static uint32_t align_up(uint32_t n, uint32_t align)
@@ -27,6 +28,12 @@ static uint32_t field_size(const struct weft_type *t, bool record)
 		return 8 + t->cap;
 	case WEFT_VALUE_STACK:
 		return record ? 8 + 8 * t->cap : 8;
+	case WEFT_VALUE_SYMBOL:
+		return record ? 16 : 8;
+	case WEFT_VALUE_INET:
+		return t->cap;
+	case WEFT_VALUE_REGS:
+		return 8 * weft_arch.n_regs;
 	default:
 		return 8;
 	}
@@ -93,9 +100,13 @@ static bool same_key(const struct weft_type *a, const struct weft_type *b)
 	case WEFT_VALUE_STRING:
 		return b->cap <= a->cap; /* padded to the first one's */
 	case WEFT_VALUE_STACK:
+	case WEFT_VALUE_SYMBOL:
 		return a->space == b->space;
 	case WEFT_VALUE_PROBE:
+	case WEFT_VALUE_CGROUP:
 		return a->field == b->field;
+	case WEFT_VALUE_INET:
+		return a->cap == b->cap;
 	default:
 		return true;
 	}
@@ -237,7 +248,8 @@ static bool same_fields(const struct weft_schema *s, const struct weft_field_lay
 
 		if (a->offset != b->offset || a->size != b->size || a->type.kind != b->type.kind ||
 		    a->type.is_signed != b->type.is_signed || a->type.space != b->type.space ||
-		    a->type.field != b->type.field || a->type.is_pointer != b->type.is_pointer)
+		    a->type.field != b->type.field || a->type.is_pointer != b->type.is_pointer ||
+		    a->type.is_dump != b->type.is_dump)
 			return false;
 	}
 	return true;

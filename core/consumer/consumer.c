@@ -87,6 +87,11 @@ int weft_consumer_create(const struct weft_consumer_env *env, struct weft_consum
 		ret = weft_nomem(err);
 		goto failed;
 	}
+	weft_cgroups_init(&c->cgroups, NULL);
+	if (env->plan->uses_cgroups && weft_cgroups_look(&c->cgroups)) {
+		ret = weft_nomem(err);
+		goto failed;
+	}
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	c->again_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (c->epoll_fd < 0 || c->again_fd < 0) {
@@ -112,6 +117,7 @@ void weft_consumer_destroy(struct weft_consumer *c)
 		return;
 	weft_aggregates_finish(c);
 	weft_records_finish(c);
+	weft_cgroups_finish(&c->cgroups);
 	weft_stream_finish(&c->stream);
 	free(c->captured.want);
 	free(c->captured.done);

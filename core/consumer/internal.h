@@ -5,6 +5,7 @@
 
 #include "core/arena.h"
 #include "core/consumer.h"
+#include "core/consumer/cgroups.h"
 #include "core/consumer/rows.h"
 #include "core/consumer/stream.h"
 
@@ -43,6 +44,9 @@ struct weft_consumer {
 	size_t cap_fields;
 	struct weft_frame *frames;
 	size_t cap_frames;
+	struct weft_reg *regs;
+	size_t cap_regs;
+	struct weft_cgroups cgroups;
 	struct weft_error *err; /* during a delivery */
 
 	/* aggregate.c */
@@ -144,6 +148,8 @@ void weft_stacks_finish(struct weft_stack_classes *s);
 int weft_stacks_want(struct weft_stack_classes *s, uint64_t id, uint8_t space);
 /* Reads and symbolises what is wanted, in one pass over STACKS. */
 int weft_stacks_read(struct weft_stack_classes *s, bool attached, struct weft_error *err);
+/* The class of a symbol of the kernel. */
+int weft_stacks_symbol(struct weft_stack_classes *s, uint64_t address, uint64_t *class);
 uint64_t weft_stacks_class(const struct weft_stack_classes *s, uint64_t id, uint8_t space);
 
 /* table.c: from raw rows to a table for the sink. */

@@ -59,12 +59,39 @@ static void decode_stack(struct weft_consumer *c, const struct weft_field_layout
 	}
 }
 
+static void decode_symbol(struct weft_consumer *c, const struct weft_field_layout *f,
+			  const uint8_t *at, uint64_t time_ns, size_t *n_frames,
+			  struct weft_value *out)
+{
+	struct weft_frame *frame = &c->frames[(*n_frames)++];
+	uint64_t address;
+	uint32_t tgid;
+
+	memcpy(&address, at, sizeof(address));
+	memcpy(&tgid, at + 8, sizeof(tgid));
+	weft_symbolise(c, f->type.space == WEFT_SPACE_USER, tgid, time_ns, address, false, frame);
+	out->symbol = frame;
+}
+
+static void decode_regs(struct weft_consumer *c, const struct weft_field_layout *f,
+			const uint8_t *at, struct weft_value *out)
+{
+	size_t n = f->size / 8 < c->env.plan->n_regs ? f->size / 8 : c->env.plan->n_regs;
+
+	for (size_t i = 0; i < n; i++) {
+		c->regs[i].name = c->env.plan->reg_names[i];
+		memcpy(&c->regs[i].value, at + 8 * i, sizeof(c->regs[i].value));
+	}
+	out->regs.regs = c->regs;
+	out->regs.n = n;
+}
+
 static int decode_field(struct weft_consumer *c, const struct weft_field_layout *f,
 			const uint8_t *at, const struct weft_record_header *h, size_t *n_frames,
 			struct weft_value *out)
 {
+	uint64_t cookie, cgroup;
 	uint32_t length;
-	uint64_t cookie;
 
 	out->type = f->type;
 	switch (f->type.kind) {
@@ -90,9 +117,33 @@ static int decode_field(struct weft_consumer *c, const struct weft_field_layout 
 			out->text.s = "";
 		out->text.n = strlen(out->text.s);
 		return 0;
+	case WEFT_VALUE_SYMBOL:
+		decode_symbol(c, f, at, h->time_ns, n_frames, out);
+		return 0;
+	case WEFT_VALUE_INET:
+		out->text.s = (const char *)at;
+		out->text.n = f->size;
+		return 0;
+	case WEFT_VALUE_CGROUP:
+		memcpy(&cgroup, at, sizeof(cgroup));
+		out->text.s = weft_cgroups_text(&c->cgroups, cgroup, f->type.field);
+		if (!out->text.s)
+			return -ENOMEM;
+		out->text.n = strlen(out->text.s);
+		return 0;
+	case WEFT_VALUE_REGS:
+		decode_regs(c, f, at, out);
+		return 0;
 	}
 	return -EINVAL;
 }
+
+#define N_LEAST (sizeof(least_sizes) / sizeof(least_sizes[0]))
+static const uint32_t least_sizes[] = {
+	[WEFT_VALUE_INT] = 1,   [WEFT_VALUE_STRING] = 0, [WEFT_VALUE_BYTES] = 8,
+	[WEFT_VALUE_STACK] = 8, [WEFT_VALUE_PROBE] = 8,  [WEFT_VALUE_SYMBOL] = 16,
+	[WEFT_VALUE_INET] = 4,  [WEFT_VALUE_CGROUP] = 8, [WEFT_VALUE_REGS] = 0,
+};
 
 /* A field that does not lie within its record would be a compiler's mistake. */
 static bool layout_holds(const struct weft_schema *schema)
@@ -101,9 +152,7 @@ static bool layout_holds(const struct weft_schema *schema)
 
 	for (i = 0; i < schema->n_fields; i++) {
 		const struct weft_field_layout *f = &schema->fields[i];
-		uint32_t least = f->type.kind == WEFT_VALUE_INT      ? 1
-				 : f->type.kind == WEFT_VALUE_STRING ? 0
-								     : 8;
+		uint32_t least = f->type.kind < N_LEAST ? least_sizes[f->type.kind] : 0;
 
 		if (f->size < least || f->offset > schema->size ||
 		    f->size > schema->size - f->offset)
@@ -145,10 +194,16 @@ static int prepare_schema(struct weft_consumer *c, uint32_t index, struct weft_e
 static int make_room(struct weft_consumer *c, const struct weft_schema *schema)
 {
 	size_t i, frames = 0;
+	bool has_regs = false;
 
-	for (i = 0; i < schema->n_fields; i++)
+	for (i = 0; i < schema->n_fields; i++) {
 		if (schema->fields[i].type.kind == WEFT_VALUE_STACK)
 			frames += schema->fields[i].size / 8;
+		frames += schema->fields[i].type.kind == WEFT_VALUE_SYMBOL;
+		has_regs |= schema->fields[i].type.kind == WEFT_VALUE_REGS;
+	}
+	if (has_regs && weft_zero_grow(&c->regs, &c->cap_regs, c->env.plan->n_regs, sizeof(*c->regs)))
+		return -ENOMEM;
 	if (weft_zero_grow(&c->fields, &c->cap_fields, schema->n_fields, sizeof(*c->fields)) ||
 	    weft_zero_grow(&c->frames, &c->cap_frames, frames, sizeof(*c->frames)))
 		return -ENOMEM;
@@ -182,6 +237,8 @@ int weft_record_deliver(const void *record, size_t size, void *consumer)
 		c->fields[i].name = schema->fields[i].name;
 		ret = decode_field(c, &schema->fields[i], body + schema->fields[i].offset, h,
 				   &n_frames, &c->fields[i].value);
+		if (ret == -ENOMEM)
+			return weft_nomem(c->err);
 		if (ret)
 			return weft_fail(c->err, ret, "RECORD_BROKEN",
 					 "a record has a field of unknown type");
@@ -205,4 +262,5 @@ void weft_records_finish(struct weft_consumer *c)
 	free(c->schemas);
 	free(c->fields);
 	free(c->frames);
+	free(c->regs);
 }

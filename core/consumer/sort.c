@@ -49,6 +49,8 @@ static int compare_value(const struct weft_value *a, const struct weft_value *b)
 	case WEFT_VALUE_STRING:
 	case WEFT_VALUE_BYTES:
 	case WEFT_VALUE_PROBE:
+	case WEFT_VALUE_INET:
+	case WEFT_VALUE_CGROUP:
 		n = a->text.n < b->text.n ? a->text.n : b->text.n;
 		d = n ? memcmp(a->text.s, b->text.s, n) : 0;
 		return d ? d : compare_u64(a->text.n, b->text.n);
@@ -57,6 +59,10 @@ static int compare_value(const struct weft_value *a, const struct weft_value *b)
 		for (i = 0; i < n && !d; i++)
 			d = weft_frame_compare(&a->stack.frames[i], &b->stack.frames[i]);
 		return d ? d : compare_u64(a->stack.n, b->stack.n);
+	case WEFT_VALUE_SYMBOL:
+		return weft_frame_compare(a->symbol, b->symbol);
+	case WEFT_VALUE_REGS: /* no key */
+		return 0;
 	}
 	return 0;
 }

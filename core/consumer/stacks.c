@@ -136,6 +136,14 @@ static int class_of(struct weft_stack_classes *s, const struct weft_frame *f, si
 	return 0;
 }
 
+int weft_stacks_symbol(struct weft_stack_classes *s, uint64_t address, uint64_t *class)
+{
+	struct weft_frame frame;
+
+	weft_symbolise(s->c, false, 0, 0, address, false, &frame);
+	return class_of(s, &frame, 1, class);
+}
+
 /* ---- reading ---- */
 
 static int symbolise_row(struct weft_stack_classes *s, const struct weft_stack_row *row, bool user,

@@ -57,7 +57,8 @@ static int want_stacks(struct build *b)
 	for (k = 0; k < b->agg->n_keys; k++) {
 		const struct weft_field_layout *f = &b->agg->keys[k];
 
-		if (f->type.kind != WEFT_VALUE_STACK)
+		if (f->type.kind != WEFT_VALUE_STACK &&
+		    (f->type.kind != WEFT_VALUE_SYMBOL || f->type.space != WEFT_SPACE_USER))
 			continue;
 		for (i = 0; i < b->raw->n; i++) {
 			const uint8_t *key = weft_rows_key(b->raw, i);
@@ -72,14 +73,43 @@ static int want_stacks(struct build *b)
 	return 0;
 }
 
-static int text_class(struct build *b, uint64_t cookie, int field, uint64_t *class)
+/* The id under which a text is one with others that read alike. */
+static int text_class(struct build *b, const char *text, uint64_t *class)
 {
-	const char *text = b->c->env.probe_text(b->c->env.arg, cookie, field);
 	uint32_t id;
-	int ret = weft_strings_intern(&b->texts, text ? text : "", &id);
+	int ret = weft_strings_intern(&b->texts, text, &id);
 
 	*class = id;
 	return ret;
+}
+
+/* Replaces what stands in a key for something else by the class of what that looks like. */
+static int classify(struct build *b, const struct weft_type *t, uint64_t *class)
+{
+	const char *text;
+
+	switch (t->kind) {
+	case WEFT_VALUE_STACK:
+		*class = weft_stacks_class(&b->stacks, *class, t->space);
+		return 0;
+	case WEFT_VALUE_SYMBOL:
+		if (t->space == WEFT_SPACE_KERNEL)
+			return weft_stacks_symbol(&b->stacks, *class, class);
+		*class = weft_stacks_class(&b->stacks, *class, t->space);
+		return 0;
+	case WEFT_VALUE_CGROUP:
+		text = weft_cgroups_text(&b->c->cgroups, *class, t->field);
+		return text ? text_class(b, text, class) : -ENOMEM;
+	default: /* a field of the probe */
+		text = b->c->env.probe_text(b->c->env.arg, *class, t->field);
+		return text_class(b, text ? text : "", class);
+	}
+}
+
+static bool has_class(const struct weft_type *t)
+{
+	return t->kind == WEFT_VALUE_STACK || t->kind == WEFT_VALUE_SYMBOL ||
+	       t->kind == WEFT_VALUE_CGROUP || t->kind == WEFT_VALUE_PROBE;
 }
 
 static int merge(struct build *b)
@@ -98,12 +128,10 @@ static int merge(struct build *b)
 		for (k = 0; k < b->agg->n_keys; k++) {
 			const struct weft_field_layout *f = &b->agg->keys[k];
 
-			if (f->type.kind != WEFT_VALUE_STACK && f->type.kind != WEFT_VALUE_PROBE)
+			if (!has_class(&f->type))
 				continue;
 			memcpy(&class, key + f->offset, sizeof(class));
-			if (f->type.kind == WEFT_VALUE_STACK)
-				class = weft_stacks_class(&b->stacks, class, f->type.space);
-			else if (text_class(b, class, f->type.field, &class))
+			if (classify(b, &f->type, &class))
 				return -ENOMEM;
 			memcpy(key + f->offset, &class, sizeof(class));
 		}
@@ -160,6 +188,8 @@ static int put_in_order(struct build *b)
 
 /* ---- decoding ---- */
 
+static const struct weft_frame unknown_frame = {.user = true};
+
 static int decode_keys(struct build *b, const uint8_t *key, struct weft_row *row)
 {
 	struct weft_named_value *out = weft_arena_array(b->arena, b->agg->n_keys + 1, sizeof(*out));
@@ -183,8 +213,16 @@ static int decode_keys(struct build *b, const uint8_t *key, struct weft_row *row
 			v->text.n = strnlen(v->text.s, f->size);
 			continue;
 		}
+		if (f->type.kind == WEFT_VALUE_INET) {
+			v->text.s = (const char *)key + f->offset;
+			v->text.n = f->size;
+			continue;
+		}
 		memcpy(&class, key + f->offset, sizeof(class));
-		if (f->type.kind == WEFT_VALUE_STACK) {
+		if (f->type.kind == WEFT_VALUE_SYMBOL) {
+			/* No frame: its row of STACKS is missing, which nothing does. */
+			v->symbol = class ? b->stacks.classes[class].frames : &unknown_frame;
+		} else if (f->type.kind == WEFT_VALUE_STACK) {
 			v->stack.frames = b->stacks.classes[class].frames;
 			v->stack.n = b->stacks.classes[class].n;
 		} else {

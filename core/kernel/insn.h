@@ -31,6 +31,9 @@
 #define INSN_MOV32_IMM(dst, imm) INSN_ALU32_IMM(BPF_MOV, dst, imm)
 #define INSN_NEG64(dst)          INSN_ALU64_IMM(BPF_NEG, dst, 0)
 
+/* The low 2, 4 or 8 bytes of dst from this machine's order to the network's; the rest becomes zero. */
+#define INSN_TO_BE(dst, bytes) WEFT_INSN(BPF_ALU | BPF_END | BPF_TO_BE, dst, 0, 0, 8 * (bytes))
+
 /* Memory. */
 #define INSN_LDX(size, dst, src, off) WEFT_INSN(BPF_LDX | BPF_MEM | (size), dst, src, off, 0)
 #define INSN_STX(size, dst, off, src) WEFT_INSN(BPF_STX | BPF_MEM | (size), dst, src, off, 0)

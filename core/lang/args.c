@@ -209,6 +209,26 @@ struct weft_node *weft_resolve_retval(struct weft_sema *s, const struct weft_ast
 	return weft_node_new(s, WEFT_NODE_RETVAL, type, a);
 }
 
+struct weft_node *weft_resolve_regs(struct weft_sema *s, const struct weft_var *v,
+				    const struct weft_ast *a)
+{
+	const struct weft_probe_info *info = s->env->info;
+	struct weft_node *n;
+
+	if (s->unknown_probe)
+		return NULL;
+	if (!info ||
+	    (info->load.ctx_kind != WEFT_CTX_REGS && info->load.ctx_kind != WEFT_CTX_PERF_EVENT))
+		return weft_sema_fail(s, a->start, "REGS_NONE",
+				      "`regs` needs the registers of what was interrupted, and %s "
+				      "does not have them",
+				      info ? probe_text(s) : "`begin` or `end`");
+	n = weft_node_new(s, WEFT_NODE_VAR, v->type, a);
+	if (n)
+		n->var = v;
+	return n;
+}
+
 /*
  * The kernel's convention: a value from -4095 to -1 is the negative of an error (MAX_ERRNO,
  * include/linux/err.h), be its type a number or an address.

@@ -10,9 +10,9 @@
 static const char *mismatch(char conv, enum weft_value_kind kind)
 {
 	if (conv == 's')
-		return kind == WEFT_VALUE_INT || kind == WEFT_VALUE_BYTES
-			       ? "a string, a probe field or a stack"
-			       : NULL;
+		return kind == WEFT_VALUE_INT ? "anything but an integer" : NULL;
+	if (conv == 'x' && kind == WEFT_VALUE_BYTES)
+		return NULL;
 	return kind == WEFT_VALUE_INT ? NULL : "an integer";
 }
 
@@ -131,7 +131,8 @@ static void note_uses(struct weft_typed_clause *out, const struct weft_node *n)
 	out->uses_elapsed |= n->kind == WEFT_NODE_ELAPSED;
 	if (n->kind == WEFT_NODE_ENTRY)
 		out->entry_args |= UINT64_C(1) << n->index;
-	out->uses_ustack |= n->kind == WEFT_NODE_STACK && n->type.space == WEFT_SPACE_USER;
+	out->uses_ustack |= (n->kind == WEFT_NODE_STACK || n->type.kind == WEFT_VALUE_SYMBOL) &&
+			    n->type.space == WEFT_SPACE_USER;
 	out->uses_stack |= n->kind == WEFT_NODE_STACK && n->type.space == WEFT_SPACE_KERNEL;
 	for (int i = 0; i < 3; i++)
 		note_uses(out, n->kid[i]);

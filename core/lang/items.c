@@ -146,6 +146,10 @@ static void take_keys(struct weft_clause_typer *c, const struct weft_item *item)
 		weft_sema_fail(
 			&c->s, t->node->span.start, "EXPR_TYPE",
 			"bytes are no key: two keys are equal or not, and bytes differ in length");
+	if (t && t->node && t->node->type.kind == WEFT_VALUE_REGS)
+		weft_sema_fail(&c->s, t->node->span.start, "EXPR_TYPE",
+			       "registers are no key: they are a field of `emit`, or an argument of "
+			       "`printf`");
 }
 
 static void take_fields(struct weft_clause_typer *c, const struct weft_item *item)

@@ -31,15 +31,22 @@ enum weft_value_kind {
 	WEFT_VALUE_BYTES, /* cap: most bytes; a u32 length precedes them where they lie in memory */
 	WEFT_VALUE_STACK, /* space, cap: most frames */
 	WEFT_VALUE_PROBE, /* a field of the probe's description; in memory the probe's u64 cookie; .field */
+	WEFT_VALUE_SYMBOL, /* an address that is shown as the symbol it belongs to; .space */
+	WEFT_VALUE_INET, /* an address of the internet; cap: its bytes, 4 or 16, in network order */
+	WEFT_VALUE_CGROUP, /* what a cgroup's u64 id stands for; .field: enum weft_cgroup_field */
+	WEFT_VALUE_REGS,   /* all registers, a u64 each; in records only */
 };
+
+enum weft_cgroup_field { WEFT_CGROUP_NAME, WEFT_CGROUP_CONTAINER };
 
 struct weft_type {
 	enum weft_value_kind kind;
-	uint8_t size;    /* INT: 1, 2, 4, 8 */
-	bool is_signed;  /* INT */
-	uint8_t space;   /* enum weft_space: STACK; STRING and BYTES not yet copied */
-	uint8_t field;   /* PROBE: enum weft_field */
+	uint8_t size;   /* INT: 1, 2, 4, 8 */
+	bool is_signed; /* INT */
+	uint8_t space; /* enum weft_space: STACK, SYMBOL, addresses; STRING and BYTES not yet copied */
+	uint8_t field;   /* PROBE: enum weft_field; CGROUP: enum weft_cgroup_field */
 	bool is_pointer; /* INT that is an address: shown in hexadecimal */
+	bool is_dump;    /* BYTES that text shows as a hexdump */
 	uint32_t cap;
 };
 
@@ -77,6 +84,43 @@ enum weft_node_kind {
 	WEFT_NODE_CAST,  /* kid[0] to the node's type: truncation or extension by kid[0]'s sign */
 	WEFT_NODE_STACK, /* stack or ustack; type.space, type.cap */
 	WEFT_NODE_ENTRY, /* index: an INT argument of the entry that a return is paired with */
+	WEFT_NODE_CALL,  /* function; the kids are its arguments, INT ones of 64 bits. Of what reads
+			  * memory type.space says whose, and type.cap bounds what is read */
+};
+
+/* In the order of weft_functions. */
+enum weft_function_id {
+	WEFT_FN_STACK, /* these two become STACK nodes */
+	WEFT_FN_USTACK,
+	WEFT_FN_COPYINSTR,
+	WEFT_FN_STR,
+	WEFT_FN_KSTR,
+	WEFT_FN_COPYIN,
+	WEFT_FN_MEM,
+	WEFT_FN_KMEM,
+	WEFT_FN_PEEK,
+	WEFT_FN_KPEEK,
+	WEFT_FN_STRLEN,
+	WEFT_FN_SUBSTR,
+	WEFT_FN_BASENAME,
+	WEFT_FN_STRCONTAINS,
+	WEFT_FN_STARTSWITH,
+	WEFT_FN_ENDSWITH,
+	WEFT_FN_ABS,
+	WEFT_FN_MIN,
+	WEFT_FN_MAX,
+	WEFT_FN_LOG2,
+	WEFT_FN_NTOHS,
+	WEFT_FN_NTOHL,
+	WEFT_FN_NTOHLL,
+	WEFT_FN_HTONS,
+	WEFT_FN_HTONL,
+	WEFT_FN_HTONLL,
+	WEFT_FN_KSYM,
+	WEFT_FN_USYM,
+	WEFT_FN_IPV4,
+	WEFT_FN_IPV6,
+	WEFT_N_FUNCTIONS
 };
 
 enum weft_op {
@@ -123,6 +167,7 @@ struct weft_node {
 	uint32_t length;    /* STRING: bytes without the NUL */
 	const struct weft_var *var;
 	uint32_t index;
+	enum weft_function_id function;
 	struct weft_node *kid[3];
 };
 
@@ -139,11 +184,14 @@ enum weft_var_id {
 	WEFT_VAR_TIMESTAMP,
 	WEFT_VAR_WALLTIMESTAMP,
 	WEFT_VAR_CGROUP,
+	WEFT_VAR_CGROUPNAME,
+	WEFT_VAR_CONTAINER,
 	WEFT_VAR_ERRNO,
 	WEFT_VAR_PROBEPROV,
 	WEFT_VAR_PROBEMOD,
 	WEFT_VAR_PROBEFUNC,
 	WEFT_VAR_PROBENAME,
+	WEFT_VAR_REGS,
 	WEFT_VAR_STACK,
 	WEFT_VAR_USTACK,
 	WEFT_VAR_RETVAL,
@@ -209,7 +257,7 @@ struct weft_lang_env {
 /* Types one clause for one kind of probe. Reports every error it finds; the result lives in arena.
  * Tags: EXPR_SYNTAX, EXPR_CHARACTER, EXPR_NUMBER_RANGE, EXPR_STRING_UNCLOSED, EXPR_ESCAPE,
  * EXPR_TYPE, EXPR_TOO_DEEP, EXPR_TOO_LONG, NAME_UNKNOWN, ARG_UNKNOWN, ARG_UNREADABLE, RETVAL_NONE,
- * ELAPSED_NONE, ENTRY_NONE, PARAM_UNKNOWN, FUNCTION_UNKNOWN, FUNCTION_ARGUMENTS, FORMAT_BAD,
+ * REGS_NONE, ELAPSED_NONE, ENTRY_NONE, PARAM_UNKNOWN, FUNCTION_UNKNOWN, FUNCTION_ARGUMENTS, FORMAT_BAD,
  * FORMAT_ARGUMENTS, AGGREGATION_UNKNOWN, NAME_BAD, NAME_TWICE, DIVIDE_BY_ZERO (by a constant),
  * STRING_TOO_LONG, VALUE_MISSING, DESTRUCTIVE, SIGNAL_NONE, CONSTANT_NEEDED,
  * BUCKETS_BAD, VIEW_BAD. */

@@ -151,6 +151,8 @@ static struct weft_node *resolve_var(struct weft_sema *s, const struct weft_var 
 	struct weft_node *n;
 
 	switch (v->id) {
+	case WEFT_VAR_REGS:
+		return weft_resolve_regs(s, v, a);
 	case WEFT_VAR_STACK:
 	case WEFT_VAR_USTACK:
 		return resolve_stack(s, v, a);
@@ -277,7 +279,8 @@ struct weft_node *weft_resolve_call(struct weft_sema *s, const struct weft_ast *
 				      f->signature, a->n);
 	for (const struct weft_ast *arg = a->kid[0]; arg; arg = arg->next) {
 		args[n] = weft_type_ast(s, arg);
-		ok = args[n++] && ok;
+		ok = args[n] && weft_param_fits(s, f, n, &args[n]) && ok;
+		n++;
 	}
 	return ok ? f->type(s, f, args, a) : NULL;
 }

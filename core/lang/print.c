@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A typed tree as one line, for tests and for explain. */
 #include "core/lang/ops.h"
+#include "core/lang/sema.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,6 +69,9 @@ static void print_head(FILE *f, const struct weft_node *n)
 	case WEFT_NODE_STACK:
 		fprintf(f, "%s(%u)", n->type.space == WEFT_SPACE_USER ? "ustack" : "stack",
 			n->type.cap);
+		break;
+	case WEFT_NODE_CALL:
+		fputs(weft_functions[n->function].name, f);
 		break;
 	case WEFT_NODE_UNARY:
 	case WEFT_NODE_BINARY:

@@ -59,11 +59,24 @@ static void variables(FILE *f)
 
 static void functions(FILE *f)
 {
-	fputs("## Functions\n\n", f);
-	HEAD(f, "call", "meaning");
+	char name[32];
+
+	fputs("## Functions\n\nWhat a function does not take is an error; an argument in quotes, and N "
+	      "and size, are constants. An address that cannot be read ends the clause and is counted, "
+	      "as FAULT_ADDRESS or NOT_RESIDENT.\n\n",
+	      f);
+	HEAD(f, "call", "gives", "meaning");
 	for (size_t i = 0; i < weft_n_functions; i++) {
+		const struct weft_type *t = &weft_functions[i].result;
+		bool own = t->kind == WEFT_VALUE_INT && !t->size;
+
 		putc('|', f);
 		cell(f, weft_functions[i].signature, true);
+		cell(f,
+		     !own                                              ? weft_type_name(t, name)
+		     : weft_functions[i].params[1] == WEFT_TAKES_CONST ? "uint8 to uint64"
+								       : "int64 or uint64",
+		     false);
 		cell(f, weft_functions[i].help, false);
 		putc('\n', f);
 	}

@@ -43,6 +43,8 @@ struct weft_node *weft_node_string(struct weft_sema *s, const char *string, uint
 struct weft_node *weft_node_convert(struct weft_sema *s, struct weft_node *n, uint8_t size,
 				    bool is_signed);
 struct weft_node *weft_node_promote(struct weft_sema *s, struct weft_node *n); /* to 64 bits */
+/* Both operands to one 64-bit type: uint64 if one of them is. */
+bool weft_node_balance(struct weft_sema *s, struct weft_node **a, struct weft_node **b);
 struct weft_node *weft_node_binary(struct weft_sema *s, enum weft_op op, struct weft_node *a,
 				   struct weft_node *b, const struct weft_ast *from);
 struct weft_node *weft_node_logical(struct weft_sema *s, enum weft_op op, struct weft_node *a,
@@ -74,6 +76,8 @@ struct weft_node *weft_resolve_call(struct weft_sema *s, const struct weft_ast *
 struct weft_node *weft_resolve_arg(struct weft_sema *s, uint32_t index, const struct weft_ast *a);
 struct weft_node *weft_resolve_retval(struct weft_sema *s, const struct weft_ast *a);
 struct weft_node *weft_resolve_errno(struct weft_sema *s, const struct weft_ast *a);
+struct weft_node *weft_resolve_regs(struct weft_sema *s, const struct weft_var *v,
+				    const struct weft_ast *a);
 struct weft_node *weft_resolve_elapsed(struct weft_sema *s, const struct weft_ast *a);
 struct weft_node *weft_resolve_entry(struct weft_sema *s, const struct weft_ast *a);
 /* arg0, arg12; not arg, arg01, arg1x. */
@@ -87,19 +91,53 @@ void weft_arg_get(const struct weft_lang_env *env, size_t i, struct weft_arg *ou
 
 /* ---- functions.c ---- */
 
-#define WEFT_MAX_FUNCTION_ARGS 4u
+#define WEFT_MAX_FUNCTION_ARGS 3u /* as many as a node has kids */
+
+/* What an argument has to be. Integers are promoted. */
+enum weft_takes {
+	WEFT_TAKES_INT,
+	WEFT_TAKES_CONST,  /* a constant integer */
+	WEFT_TAKES_USER,   /* an address; one that is typed points into user memory */
+	WEFT_TAKES_KERNEL, /* likewise into the kernel's */
+	WEFT_TAKES_STRING,
+	WEFT_TAKES_TEXT, /* a constant string */
+	WEFT_TAKES_BYTES,
+};
 
 struct weft_function {
 	const char *name;
+	enum weft_function_id id;
 	const char *signature; /* "stack(N)" */
+	enum weft_takes params[WEFT_MAX_FUNCTION_ARGS];
 	uint32_t min_args, max_args;
-	/* The arguments are typed; NULL after an error. */
+	struct weft_type result; /* INT of size 0: the type of the arguments */
+	/* The arguments are typed and fit; NULL after an error. */
 	struct weft_node *(*type)(struct weft_sema *s, const struct weft_function *f,
 				  struct weft_node **args, const struct weft_ast *a);
 	const char *help;
 };
 extern const struct weft_function weft_functions[];
 extern const size_t weft_n_functions;
+
+/* Whether an argument is what the function takes: reports what is not; promotes integers. */
+bool weft_param_fits(struct weft_sema *s, const struct weft_function *f, size_t i,
+		     struct weft_node **arg);
+
+/* ---- calls_memory.c, calls_text.c, calls_number.c: what becomes of calls ---- */
+
+#define WEFT_MAX_BYTES 4096u /* that a clause may copy at a time */
+
+typedef struct weft_node *weft_type_call(struct weft_sema *s, const struct weft_function *f,
+					 struct weft_node **args, const struct weft_ast *a);
+weft_type_call weft_call_string_read, weft_call_bytes_read, weft_call_peek;
+weft_type_call weft_call_strlen, weft_call_substr, weft_call_basename, weft_call_find;
+weft_type_call weft_call_unary, weft_call_extreme;
+weft_type_call weft_call_symbol, weft_call_ipv4, weft_call_ipv6;
+
+/* A CALL of the result's type. */
+struct weft_node *weft_node_call(struct weft_sema *s, const struct weft_function *f,
+				 struct weft_node **args, struct weft_type type,
+				 const struct weft_ast *a);
 
 /* ---- fold.c ---- */
 

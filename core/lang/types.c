@@ -5,10 +5,10 @@
 #include <stdio.h>
 
 static const char *const kind_names[] = {
-	[WEFT_VALUE_STRING] = "string",
-	[WEFT_VALUE_BYTES] = "bytes",
-	[WEFT_VALUE_STACK] = "stack",
-	[WEFT_VALUE_PROBE] = "probe field",
+	[WEFT_VALUE_STRING] = "string",      [WEFT_VALUE_BYTES] = "bytes",
+	[WEFT_VALUE_STACK] = "stack",        [WEFT_VALUE_PROBE] = "probe field",
+	[WEFT_VALUE_SYMBOL] = "symbol",      [WEFT_VALUE_INET] = "network address",
+	[WEFT_VALUE_CGROUP] = "cgroup name", [WEFT_VALUE_REGS] = "registers",
 };
 
 const char *weft_type_name(const struct weft_type *t, char buf[32])
@@ -28,7 +28,7 @@ const char *weft_type_phrase(const struct weft_type *t, char buf[32])
 	const char *article = "a ";
 
 	weft_type_name(t, name);
-	if (t->kind == WEFT_VALUE_BYTES)
+	if (t->kind == WEFT_VALUE_BYTES || t->kind == WEFT_VALUE_REGS)
 		article = "";
 	else if (t->kind == WEFT_VALUE_INT && (t->is_signed || t->is_pointer))
 		article = "an ";

@@ -91,8 +91,7 @@ struct weft_node *weft_node_promote(struct weft_sema *s, struct weft_node *n)
 	return weft_node_convert(s, n, 8, true);
 }
 
-/* Both operands to one 64-bit type: uint64 if one of them is. */
-static bool balance(struct weft_sema *s, struct weft_node **a, struct weft_node **b)
+bool weft_node_balance(struct weft_sema *s, struct weft_node **a, struct weft_node **b)
 {
 	bool is_signed;
 
@@ -136,6 +135,7 @@ struct weft_node *weft_node_binary(struct weft_sema *s, enum weft_op op, struct 
 {
 	struct weft_node *n;
 	bool one_address, ok;
+	uint8_t space;
 	int64_t value;
 	char what[8];
 
@@ -149,12 +149,13 @@ struct weft_node *weft_node_binary(struct weft_sema *s, enum weft_op op, struct 
 	if (a->type.kind != WEFT_VALUE_INT || b->type.kind != WEFT_VALUE_INT)
 		return weft_node_compare(s, op, a, b, from);
 	one_address = a->type.is_pointer != b->type.is_pointer;
+	space = b->type.is_pointer ? b->type.space : a->type.space;
 	if (op == WEFT_OP_SHL || op == WEFT_OP_SHR) {
 		/* As in C, the left side alone decides; the count's low six bits are the same anyway. */
 		a = weft_node_promote(s, a);
 		ok = a && (b = weft_node_convert(s, b, 8, a->type.is_signed));
 	} else {
-		ok = balance(s, &a, &b);
+		ok = weft_node_balance(s, &a, &b);
 	}
 	if (!ok)
 		return NULL;
@@ -174,6 +175,7 @@ struct weft_node *weft_node_binary(struct weft_sema *s, enum weft_op op, struct 
 	if (!n)
 		return NULL;
 	n->type.is_pointer = one_address && keeps_address(op);
+	n->type.space = n->type.is_pointer ? space : 0;
 	n->op = op;
 	n->kid[0] = a;
 	n->kid[1] = b;
@@ -255,8 +257,8 @@ struct weft_node *weft_node_cond(struct weft_sema *s, struct weft_node *c, struc
 			"`? :` chooses between two integers or two strings, not between a "
 			"%s and %s",
 			weft_type_phrase(&a->type, na), weft_type_phrase(&b->type, nb));
-	address = ints && a->type.is_pointer && b->type.is_pointer;
-	if (ints && !balance(s, &a, &b))
+	address = ints && a->type.is_pointer && b->type.is_pointer && a->type.space == b->type.space;
+	if (ints && !weft_node_balance(s, &a, &b))
 		return NULL;
 	if (!ints && (!weft_string_fits(s, a) || !weft_string_fits(s, b)))
 		return NULL;
@@ -268,7 +270,7 @@ struct weft_node *weft_node_cond(struct weft_sema *s, struct weft_node *c, struc
 	n->type.is_pointer = address;
 	if (b->type.cap > n->type.cap)
 		n->type.cap = b->type.cap;
-	n->type.space = 0;
+	n->type.space = address ? a->type.space : 0;
 	n->kid[0] = c;
 	n->kid[1] = a;
 	n->kid[2] = b;

@@ -18,6 +18,10 @@
 	{                                                  \
 		.kind = WEFT_VALUE_STACK, .space = (where) \
 	}
+#define CGROUP(what)                                       \
+	{                                                  \
+		.kind = WEFT_VALUE_CGROUP, .field = (what) \
+	}
 #define TASK_COMM_LEN 16 /* bytes with the NUL; include/linux/sched.h */
 
 const struct weft_var weft_vars[] = {
@@ -40,6 +44,13 @@ const struct weft_var weft_vars[] = {
 	{"cgroup", WEFT_VAR_CGROUP, INT(8, false),
 	 "The cgroup (version 2) of the process that is running: its id, which is the inode number of "
 	 "its directory."},
+	{"cgroupname", WEFT_VAR_CGROUPNAME, CGROUP(WEFT_CGROUP_NAME),
+	 "The path of that cgroup, from the root of the hierarchy: `/system.slice/cron.service`. Looked "
+	 "up by its id when it is first seen; `id:N` if it was gone by then."},
+	{"container", WEFT_VAR_CONTAINER, CGROUP(WEFT_CGROUP_CONTAINER),
+	 "The id of the container that this cgroup belongs to, 64 hexadecimal digits, as docker, "
+	 "containerd, podman and cri-o name their cgroups; empty if to none, `id:N` if the cgroup was "
+	 "gone before it was looked up."},
 	{"errno", WEFT_VAR_ERRNO, INT(4, true),
 	 "The error that the return value says: its negative if it lies between -4095 and -1, else 0. "
 	 "Only where there is a retval."},
@@ -51,6 +62,10 @@ const struct weft_var weft_vars[] = {
 	 "The function of the probe that fired."},
 	{"probename", WEFT_VAR_PROBENAME, PROBE(WEFT_FIELD_NAME),
 	 "The name of the probe that fired."},
+	{"regs",
+	 WEFT_VAR_REGS,
+	 {.kind = WEFT_VALUE_REGS},
+	 "All registers, as a field of a record. Only of probes whose context has them."},
 	{"stack", WEFT_VAR_STACK, STACK(WEFT_SPACE_KERNEL),
 	 "The kernel stack, innermost frame first; `stack(N)` keeps N frames."},
 	{"ustack", WEFT_VAR_USTACK, STACK(WEFT_SPACE_USER),

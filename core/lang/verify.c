@@ -154,6 +154,38 @@ static const char *check_stack(const struct weft_node *n)
 	return n->type.kind == WEFT_VALUE_STACK && n->type.cap ? NULL : "a stack without frames";
 }
 
+static const enum weft_value_kind param_kinds[] = {
+	[WEFT_TAKES_INT] = WEFT_VALUE_INT,       [WEFT_TAKES_CONST] = WEFT_VALUE_INT,
+	[WEFT_TAKES_USER] = WEFT_VALUE_INT,      [WEFT_TAKES_KERNEL] = WEFT_VALUE_INT,
+	[WEFT_TAKES_STRING] = WEFT_VALUE_STRING, [WEFT_TAKES_TEXT] = WEFT_VALUE_STRING,
+	[WEFT_TAKES_BYTES] = WEFT_VALUE_BYTES,
+};
+
+static const char *check_call(const struct weft_node *n)
+{
+	const struct weft_function *f;
+	size_t args = 0;
+
+	if ((size_t)n->function >= weft_n_functions)
+		return "a call of no function";
+	f = &weft_functions[n->function];
+	while (args < 3 && n->kid[args])
+		args++;
+	if (f->id != n->function || args < f->min_args || args > f->max_args)
+		return "a call with a wrong number of arguments";
+	for (size_t i = 0; i < args; i++) {
+		if (n->kid[i]->type.kind != param_kinds[f->params[i]])
+			return "an argument of another type";
+		if (is_int(n->kid[i]) && !is_wide(n->kid[i]))
+			return "an argument that is narrow";
+	}
+	if (n->type.kind != f->result.kind)
+		return "a call that gives another type";
+	return n->type.kind == WEFT_VALUE_INT || n->type.kind == WEFT_VALUE_SYMBOL || n->type.cap
+		       ? NULL
+		       : "a call that gives something without a size";
+}
+
 static const char *(*const checks[])(const struct weft_node *) = {
 	[WEFT_NODE_INT] = check_int,         [WEFT_NODE_STRING] = check_string,
 	[WEFT_NODE_VAR] = check_var,         [WEFT_NODE_ARG] = check_leaf,
@@ -161,7 +193,7 @@ static const char *(*const checks[])(const struct weft_node *) = {
 	[WEFT_NODE_UNARY] = check_unary,     [WEFT_NODE_BINARY] = check_binary,
 	[WEFT_NODE_LOGICAL] = check_logical, [WEFT_NODE_COND] = check_cond,
 	[WEFT_NODE_CAST] = check_cast,       [WEFT_NODE_STACK] = check_stack,
-	[WEFT_NODE_ENTRY] = check_entry,
+	[WEFT_NODE_ENTRY] = check_entry,     [WEFT_NODE_CALL] = check_call,
 };
 
 static bool is_leaf_kind(enum weft_node_kind k)
@@ -191,7 +223,7 @@ const char *weft_lang_verify(const struct weft_node *n)
 			return wrong;
 		constant = constant && is_constant(n->kid[i]);
 	}
-	if (n->kid[0] && constant)
+	if (n->kid[0] && constant && n->kind != WEFT_NODE_CALL)
 		return "an operator on constants";
 	return checks[n->kind](n);
 }
@@ -232,8 +264,9 @@ static const char *verify_action(const struct weft_typed_action *a)
 	if (a->value && !is_int(a->value))
 		return "a value that is no integer";
 	for (size_t i = 0; i < a->n_keys; i++)
-		if (a->keys[i].node->type.kind == WEFT_VALUE_BYTES)
-			return "a key of bytes";
+		if (a->keys[i].node->type.kind == WEFT_VALUE_BYTES ||
+		    a->keys[i].node->type.kind == WEFT_VALUE_REGS)
+			return "a key that can be none";
 	return NULL;
 }
 

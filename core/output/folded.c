@@ -60,8 +60,13 @@ static void put_key(struct weft_buf *b, const struct weft_value *v)
 {
 	struct weft_buf text = {0};
 
+	if (v->type.kind == WEFT_VALUE_SYMBOL) {
+		put_frame(b, v->symbol);
+		return;
+	}
 	/* Rendered first, for numbers; a text is escaped here, its ';' too. */
-	if (v->type.kind == WEFT_VALUE_STRING || v->type.kind == WEFT_VALUE_PROBE)
+	if (v->type.kind == WEFT_VALUE_STRING || v->type.kind == WEFT_VALUE_PROBE ||
+	    v->type.kind == WEFT_VALUE_CGROUP)
 		weft_buf_put(&text, v->text.s, v->text.n);
 	else
 		weft_render_value(&text, v, false);

@@ -64,6 +64,15 @@ static void put_int(struct weft_buf *b, const struct weft_value *v)
 		weft_buf_str(b, "\"");
 }
 
+static void put_regs(struct weft_buf *b, const struct weft_value *v)
+{
+	weft_buf_str(b, "{");
+	for (size_t i = 0; i < v->regs.n; i++)
+		weft_buf_printf(b, "%s\"%s\":\"0x%" PRIx64 "\"", i ? "," : "", v->regs.regs[i].name,
+				v->regs.regs[i].value);
+	weft_buf_str(b, "}");
+}
+
 static void put_value(struct weft_buf *b, const struct weft_value *v)
 {
 	switch (v->type.kind) {
@@ -72,6 +81,7 @@ static void put_value(struct weft_buf *b, const struct weft_value *v)
 		break;
 	case WEFT_VALUE_STRING:
 	case WEFT_VALUE_PROBE:
+	case WEFT_VALUE_CGROUP:
 		weft_escape_json(b, v->text.s, v->text.n);
 		break;
 	case WEFT_VALUE_BYTES:
@@ -87,6 +97,17 @@ static void put_value(struct weft_buf *b, const struct weft_value *v)
 			put_frame(b, &v->stack.frames[i]);
 		}
 		weft_buf_str(b, "]");
+		break;
+	case WEFT_VALUE_SYMBOL:
+		put_frame(b, v->symbol);
+		break;
+	case WEFT_VALUE_INET:
+		weft_buf_str(b, "\"");
+		weft_render_inet(b, v);
+		weft_buf_str(b, "\"");
+		break;
+	case WEFT_VALUE_REGS:
+		put_regs(b, v);
 		break;
 	}
 }

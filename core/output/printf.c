@@ -113,13 +113,13 @@ static void put_text(struct weft_buf *b, const struct weft_format_piece *p, cons
 	weft_buf_finish(&text);
 }
 
-static void put_stack(struct weft_buf *b, const struct weft_value *v)
+static void put_block(struct weft_buf *b, const struct weft_value *v)
 {
 	size_t before = b->n;
 
 	weft_buf_str(b, "\n");
-	weft_render_stack(b, v, 4);
-	if (!b->status && b->n > before && v->stack.n)
+	weft_render_block(b, v, 4);
+	if (!b->status && b->n > before + 1)
 		b->n--; /* what follows decides about the last newline */
 }
 
@@ -145,23 +145,33 @@ static void put_value(struct weft_buf *b, const struct weft_format_piece *p,
 		return;
 	case WEFT_VALUE_STRING:
 	case WEFT_VALUE_PROBE:
+	case WEFT_VALUE_CGROUP:
 		put_text(b, p, v->text.s, v->text.n, escape);
 		return;
 	case WEFT_VALUE_BYTES:
+		if (p->conv == 's' && v->type.is_dump) {
+			put_block(b, v);
+			return;
+		}
 		if (p->conv == 's') {
 			put_text(b, p, v->text.s, v->text.n, escape);
 			return;
 		}
 		weft_escape_hex(&text, v->text.s, v->text.n);
-		pad_to(b, p, text.data, text.n);
-		if (text.status)
-			b->status = text.status;
-		weft_buf_finish(&text);
-		return;
+		break;
+	case WEFT_VALUE_SYMBOL:
+	case WEFT_VALUE_INET:
+		weft_render_value(&text, v, false);
+		break;
 	case WEFT_VALUE_STACK:
-		put_stack(b, v);
+	case WEFT_VALUE_REGS:
+		put_block(b, v);
 		return;
 	}
+	pad_to(b, p, text.data, text.n);
+	if (text.status)
+		b->status = text.status;
+	weft_buf_finish(&text);
 }
 
 void weft_render_printf(struct weft_buf *b, const struct weft_record *r, bool escape)

@@ -12,10 +12,15 @@
 const char *weft_kind_name(enum weft_action_kind kind);
 
 void weft_render_int(struct weft_buf *b, const struct weft_value *v); /* pointers as 0x... */
-/* Any value but a stack, escaped for eyes; word: in quotes where it is not one. */
+/* Any value but a block, escaped for eyes; word: in quotes where it is not one. */
 void weft_render_value(struct weft_buf *b, const struct weft_value *v, bool word);
 /* "vfs_read+0x10", "main+0x4 (/usr/bin/x)", "0x7f00 (/usr/bin/x+0x40)". */
 void weft_render_frame(struct weft_buf *b, const struct weft_frame *f);
+/* What takes lines of its own below a record: stacks, hexdumps, registers. */
+bool weft_is_block(const struct weft_value *v);
+void weft_render_block(struct weft_buf *b, const struct weft_value *v, size_t indent);
+/* 127.0.0.1, ::1. */
+void weft_render_inet(struct weft_buf *b, const struct weft_value *v);
 /* A frame a line, innermost first, behind `indent` blanks each. */
 void weft_render_stack(struct weft_buf *b, const struct weft_value *v, size_t indent);
 /* Of a row's keys: kernel stacks before user stacks. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Text for eyes: records. A record of emit is one line, "time probe name=value ...", with its
- * stacks below; a record of printf is what the clause says and nothing else. */
+ * stacks, hexdumps and registers below; a record of printf is what the clause says and nothing else. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ static void put_emit(struct weft_buf *b, const struct weft_record *r)
 	for (size_t i = 0; i < r->n_fields; i++) {
 		const struct weft_named_value *f = &r->fields[i];
 
-		if (f->value.type.kind == WEFT_VALUE_STACK)
+		if (weft_is_block(&f->value))
 			continue;
 		weft_buf_str(b, " ");
 		weft_escape_text(b, f->name, strlen(f->name));
@@ -27,12 +27,12 @@ static void put_emit(struct weft_buf *b, const struct weft_record *r)
 	for (size_t i = 0; i < r->n_fields; i++) {
 		const struct weft_named_value *f = &r->fields[i];
 
-		if (f->value.type.kind != WEFT_VALUE_STACK)
+		if (!weft_is_block(&f->value))
 			continue;
 		weft_buf_str(b, "    ");
 		weft_escape_text(b, f->name, strlen(f->name));
 		weft_buf_str(b, ":\n");
-		weft_render_stack(b, &f->value, 8);
+		weft_render_block(b, &f->value, 8);
 	}
 }
 

@@ -97,7 +97,7 @@ Test(compiler_places, faults)
 		{PLACE(W0, W1, OP(DIV)), WEFT_LOSS_FAULT_DIVIDE},
 		{PLACE(W0, W1, OP(MOD)), WEFT_LOSS_FAULT_DIVIDE},
 		{PLACE(W0, OP(LOAD, .size = 8)), WEFT_LOSS_FAULT_ADDRESS},
-		{PLACE(W0, OP(LOAD, .size = 8, .flags = WEFT_LOC_USER)), WEFT_LOSS_NOT_RESIDENT},
+		{PLACE(W0, OP(LOAD, .size = 8, .flags = WEFT_LOC_USER)), WEFT_LOSS_FAULT_ADDRESS},
 	};
 
 	for (size_t i = 0; i < N(faults); i++) {

@@ -135,7 +135,7 @@ Test(compiler_records, bytes)
 	words[1] = 10;
 	rig_run(&r, words);
 	cr_expect(!rig_record(&r, &size));
-	cr_expect(rig_loss(&r, WEFT_LOSS_NOT_RESIDENT) == 1);
+	cr_expect(rig_loss(&r, WEFT_LOSS_FAULT_ADDRESS) == 1);
 	cr_expect(rig_losses(&r) == 2);
 	rig_finish(&r);
 }

@@ -43,6 +43,16 @@ void weft_symbols_user(struct weft_symbols *s, int32_t tgid, uint64_t time_ns, u
 
 /* ---- the sink ---- */
 
+static void put_frame(FILE *f, const struct weft_frame *k)
+{
+	if (k->symbol)
+		fprintf(f, "%s+%" PRIu64, k->symbol, k->offset);
+	else if (k->module)
+		fprintf(f, "%s+%" PRIu64, k->module, k->offset);
+	else
+		fprintf(f, "0x%" PRIx64, k->address);
+}
+
 static void put_value(FILE *f, const struct weft_value *v)
 {
 	size_t i;
@@ -57,16 +67,23 @@ static void put_value(FILE *f, const struct weft_value *v)
 	case WEFT_VALUE_STACK:
 		fputc('[', f);
 		for (i = 0; i < v->stack.n; i++) {
-			const struct weft_frame *k = &v->stack.frames[i];
-
-			if (k->symbol)
-				fprintf(f, "%s%s+%" PRIu64, i ? " " : "", k->symbol, k->offset);
-			else if (k->module)
-				fprintf(f, "%s%s+%" PRIu64, i ? " " : "", k->module, k->offset);
-			else
-				fprintf(f, "%s0x%" PRIx64, i ? " " : "", k->address);
+			if (i)
+				fputc(' ', f);
+			put_frame(f, &v->stack.frames[i]);
 		}
 		fputc(']', f);
+		break;
+	case WEFT_VALUE_SYMBOL:
+		put_frame(f, v->symbol);
+		break;
+	case WEFT_VALUE_INET:
+		for (i = 0; i < v->text.n; i++)
+			fprintf(f, "%s%u", i ? "." : "", (uint8_t)v->text.s[i]);
+		break;
+	case WEFT_VALUE_REGS:
+		for (i = 0; i < v->regs.n; i++)
+			fprintf(f, "%s%s:%" PRIx64, i ? "," : "", v->regs.regs[i].name,
+				v->regs.regs[i].value);
 		break;
 	default:
 		fprintf(f, "\"%.*s\"", (int)v->text.n, v->text.s);

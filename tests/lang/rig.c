@@ -64,6 +64,7 @@ void rig_init(struct rig *r)
 	r->info.args = args;
 	r->info.n_args = N(args);
 	r->info.arg_size = sizeof(args[0]);
+	r->info.load.ctx_kind = WEFT_CTX_REGS;
 	r->info.pairing.role = WEFT_PAIRING_RETURN;
 	r->info.retval_type = (struct weft_arg_type)TYPE(WEFT_TYPE_INT, .size = 8, .flags = 1);
 	r->info.retval = (struct weft_location)PLACE;

@@ -180,12 +180,12 @@ Test(lang_clause, FORMAT_ARGUMENTS)
 	expect(TYPE("printf", "||%d", "||execname"), "FORMAT_ARGUMENTS", AT(0), NULL,
 	       "%d takes an integer, and argument 1 is a string");
 	expect(TYPE("printf", "||%d %s", "||pid", "||  pid + 1"), "FORMAT_ARGUMENTS", AT(2), NULL,
-	       "%s takes a string, a probe field or a stack, and argument 2 is an int64");
+	       "%s takes anything but an integer, and argument 2 is an int64");
 	expect(TYPE("printf", "||%x", "||stack"), "FORMAT_ARGUMENTS", AT(0), NULL, "stack");
 	expect(TYPE("printf", "||%p", "||probefunc"), "FORMAT_ARGUMENTS", AT(0), NULL,
 	       "probe field");
 	expect(TYPE("printf", "||%c", "||\"a\""), "FORMAT_ARGUMENTS", AT(0), NULL, "integer");
-	expect(TYPE("printf", "||%s", "||args.blob"), "FORMAT_ARGUMENTS", AT(0), NULL, "bytes");
+	expect(TYPE("printf", "||%d", "||args.blob"), "FORMAT_ARGUMENTS", AT(0), NULL, "bytes");
 }
 
 Test(lang_clause, FORMAT_BAD)

@@ -196,7 +196,7 @@ Test(lang_names, PARAM_UNKNOWN)
 Test(lang_names, FUNCTION_UNKNOWN)
 {
 	rig_expect_error(&r, "1 + ustac(3)", "FUNCTION_UNKNOWN", 4, "ustack", "`ustac`");
-	rig_expect_error(&r, "copyinstr(arg1)", "FUNCTION_UNKNOWN", 0, NULL, NULL);
+	rig_expect_error(&r, "strftime(arg1)", "FUNCTION_UNKNOWN", 0, NULL, NULL);
 	rig_expect_error(&r, "pid()", "FUNCTION_UNKNOWN", 0, NULL, NULL);
 }
 

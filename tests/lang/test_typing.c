@@ -79,7 +79,9 @@ Test(lang_typing, addresses_stay_addresses)
 		{"arg1 - arg6", "(-:uint64 arg1:address arg6:address)"},
 		{"arg1 * 2", "(*:uint64 arg1:address 2:uint64)"},
 		{"arg1 == 0", "(==:int64 arg1:address 0:uint64)"},
-		{"pid ? arg1 : arg6", "(?:address pid:int32 arg1:address arg6:address)"},
+		{"pid ? arg1 : arg1", "(?:address pid:int32 arg1:address arg1:address)"},
+		/* one of a process, one of the kernel: then of neither */
+		{"pid ? arg1 : arg6", "(?:uint64 pid:int32 arg1:address arg6:address)"},
 		{"pid ? arg1 : 0", "(?:uint64 pid:int32 arg1:address 0:uint64)"},
 		{"(uint64) arg1", "arg1:uint64"},
 	};

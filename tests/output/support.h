@@ -37,6 +37,33 @@ void capture_free(struct capture *c);
 	{                                                                                     \
 		.type = {.kind = WEFT_VALUE_INT, .size = 8, .is_pointer = true}, .u = (value) \
 	}
+#define SYMBOL(where, frame)                                                             \
+	{                                                                                \
+		.type = {.kind = WEFT_VALUE_SYMBOL, .space = (where)}, .symbol = (frame) \
+	}
+/* The bytes of an address, as a string literal. */
+#define INET(string)                                                                    \
+	{                                                                               \
+		.type = {.kind = WEFT_VALUE_INET, .cap = sizeof(string) - 1}, .text = { \
+			(string),                                                       \
+			sizeof(string) - 1                                              \
+		}                                                                       \
+	}
+#define CGROUP(string)                                                                       \
+	{                                                                                    \
+		.type = {.kind = WEFT_VALUE_CGROUP}, .text = {(string), sizeof(string) - 1 } \
+	}
+#define DUMP(string)                                                                       \
+	{                                                                                  \
+		.type = {.kind = WEFT_VALUE_BYTES, .cap = 128, .is_dump = true}, .text = { \
+			(string),                                                          \
+			sizeof(string) - 1                                                 \
+		}                                                                          \
+	}
+#define REGS(array)                                                                 \
+	{                                                                           \
+		.type = {.kind = WEFT_VALUE_REGS}, .regs = {(array), COUNT(array) } \
+	}
 /* A string literal, without its NUL. */
 #define TEXT(string)                                                       \
 	{                                                                  \

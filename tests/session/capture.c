@@ -11,23 +11,35 @@ static const char *copy_text(struct capture *c, const char *s)
 	return s ? weft_arena_strdup(c->arena, s) : NULL;
 }
 
+static const struct weft_frame *copy_frames(struct capture *c, const struct weft_frame *in, size_t n)
+{
+	struct weft_frame *frames = weft_arena_array(c->arena, n + 1, sizeof(*frames));
+
+	for (size_t i = 0; i < n; i++) {
+		frames[i] = in[i];
+		frames[i].symbol = copy_text(c, in[i].symbol);
+		frames[i].module = copy_text(c, in[i].module);
+	}
+	return frames;
+}
+
 static struct weft_value copy_value(struct capture *c, const struct weft_value *v)
 {
 	struct weft_value out = *v;
-	struct weft_frame *frames;
 	char *text;
 
 	switch (v->type.kind) {
 	case WEFT_VALUE_INT:
 		break;
 	case WEFT_VALUE_STACK:
-		frames = weft_arena_array(c->arena, v->stack.n + 1, sizeof(*frames));
-		for (size_t i = 0; i < v->stack.n; i++) {
-			frames[i] = v->stack.frames[i];
-			frames[i].symbol = copy_text(c, frames[i].symbol);
-			frames[i].module = copy_text(c, frames[i].module);
-		}
-		out.stack.frames = frames;
+		out.stack.frames = copy_frames(c, v->stack.frames, v->stack.n);
+		break;
+	case WEFT_VALUE_SYMBOL:
+		out.symbol = copy_frames(c, v->symbol, 1);
+		break;
+	case WEFT_VALUE_REGS: /* the names are constants */
+		out.regs.regs = weft_arena_memdup(c->arena, v->regs.regs,
+						  v->regs.n * sizeof(*v->regs.regs));
 		break;
 	default:
 		text = weft_arena_alloc(c->arena, v->text.n + 1);
@@ -181,7 +193,8 @@ int64_t cap_int(const struct cap_record *r, const char *name)
 
 static bool value_is_text(const struct weft_value *v, const char *text)
 {
-	if (v->type.kind != WEFT_VALUE_STRING && v->type.kind != WEFT_VALUE_PROBE)
+	if (v->type.kind != WEFT_VALUE_STRING && v->type.kind != WEFT_VALUE_PROBE &&
+	    v->type.kind != WEFT_VALUE_CGROUP)
 		return false;
 	return v->text.n == strlen(text) && !memcmp(v->text.s, text, v->text.n);
 }

@@ -176,9 +176,8 @@ Test(locations, STRING_TRUNCATED)
 	rig_finish(&r);
 }
 
-/* The clause that reads what is not there ends, and the others do not. A program that may not sleep
- * cannot tell an address of nothing from one that is not in memory now. */
-Test(locations, NOT_RESIDENT)
+/* The clause that reads what is not there ends, and the others do not. */
+Test(locations, FAULT_ADDRESS)
 {
 	struct worker w;
 	struct rig r;
@@ -199,7 +198,7 @@ Test(locations, NOT_RESIDENT)
 	cr_expect_eq(cap_only_row(&r.cap, "before")->count, 2);
 	cr_expect_eq(cap_total(cap_last_table(&r.cap, "after")), 0);
 	cr_expect_eq(cap_only_row(&r.cap, "second")->count, 2);
-	cap_expect_loss(&r.cap, "NOT_RESIDENT", 2);
+	cap_expect_loss(&r.cap, "FAULT_ADDRESS", 2);
 	cr_expect_str_eq(r.cap.losses[0].where, "set.yaml:5:43: args.fault");
 	rig_finish(&r);
 }
