@@ -521,6 +521,63 @@ Test(merge, stacks_that_look_alike_are_one_row)
 	}
 }
 
+Test(merge, symbols_that_look_alike_are_one_row)
+{
+	static struct weft_field_layout user[] = {
+		{"u", {.kind = WEFT_VALUE_SYMBOL, .space = WEFT_SPACE_USER}, 0, 8}};
+	static struct weft_field_layout kernel[] = {
+		{"k", {.kind = WEFT_VALUE_SYMBOL, .space = WEFT_SPACE_KERNEL}, 0, 8}};
+	struct fixture f;
+	size_t w;
+
+	for (w = 0; w < 2; w++) {
+		uint64_t id;
+
+		keyed(&f, WEFT_ACTION_COUNT, 1, user, 1, 8, 100);
+		stack(&f, 101, 3, 1, 0x30000 + 0x105, 0);
+		stack(&f, 102, 4, 1, 0x40000 + 0x105, 0);
+		stack(&f, 103, 4, 1, 0x40000 + 0x106, 0);
+		stack(&f, 104, 5, 1, 0x50000 + 0x9000, 0);
+		for (id = 101; id <= 104; id++)
+			row(&f, &id, id, 0);
+		cr_expect_str_eq(fixture_show(&f, ways[w]), "table a\n"
+							    "  u=u1+5 : 203\n"
+							    "  u=0x59000 : 104\n"
+							    "  u=u1+6 : 103\n");
+		fixture_finish(&f);
+
+		keyed(&f, WEFT_ACTION_COUNT, 1, kernel, 1, 8, 100);
+		for (id = 0x105; id <= 0x106; id++)
+			row(&f, &id, id, 0);
+		cr_expect_str_eq(fixture_show(&f, ways[w]), "table a\n"
+							    "  k=k1+6 : 262\n"
+							    "  k=k1+5 : 261\n");
+		fixture_finish(&f);
+	}
+}
+
+Test(merge, addresses_and_cgroups_as_keys)
+{
+	static struct weft_field_layout keys[] = {
+		{"a", {.kind = WEFT_VALUE_INET, .cap = 4}, 0, 4},
+		{"c", {.kind = WEFT_VALUE_CGROUP, .field = WEFT_CGROUP_NAME}, 8, 8}};
+	struct {
+		uint8_t address[4];
+		uint32_t zero;
+		uint64_t cgroup;
+	} key = {{10, 0, 0, 1}, 0, UINT64_C(1) << 61};
+	struct fixture f;
+
+	keyed(&f, WEFT_ACTION_COUNT, 1, keys, 2, 16, 100);
+	row(&f, &key, 41, 0);
+	key.address[3] = 2;
+	row(&f, &key, 40, 0);
+	cr_expect_str_eq(fixture_show(&f, true), "table a\n"
+						 "  a=10.0.0.1 c=\"id:2305843009213693952\" : 41\n"
+						 "  a=10.0.0.2 c=\"id:2305843009213693952\" : 40\n");
+	fixture_finish(&f);
+}
+
 Test(merge, extremes_and_histograms_merge_as_such)
 {
 	static struct weft_field_layout keys[] = {

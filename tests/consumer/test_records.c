@@ -101,6 +101,49 @@ Test(records, strings_bytes_stacks_and_probes)
 	fixture_finish(&f);
 }
 
+Test(records, symbols_addresses_and_registers)
+{
+	static const char *const names[] = {"ip", "sp"};
+	static struct weft_field_layout fields[] = {
+		{"u", {.kind = WEFT_VALUE_SYMBOL, .space = WEFT_SPACE_USER}, 0, 16},
+		{"k", {.kind = WEFT_VALUE_SYMBOL, .space = WEFT_SPACE_KERNEL}, 16, 16},
+		{"a", {.kind = WEFT_VALUE_INET, .cap = 4}, 32, 4},
+		{"b", {.kind = WEFT_VALUE_INET, .cap = 16}, 40, 16},
+		{"c", {.kind = WEFT_VALUE_CGROUP, .field = WEFT_CGROUP_CONTAINER}, 56, 8},
+		{"r", {.kind = WEFT_VALUE_REGS}, 64, 16},
+	};
+	struct {
+		uint64_t u;
+		uint32_t u_tgid, zero;
+		uint64_t k, k_zero;
+		uint8_t a[8], b[16];
+		uint64_t c, r[2];
+	} body = {
+		.u = 0x50000 + 0x301,
+		.u_tgid = 5,
+		.k = 0x207,
+		.a = {192, 168, 0, 1},
+		.b = {1, 2, 3, [15] = 9},
+		.c = UINT64_C(1) << 61,
+		.r = {0xabc, 0xdef},
+	};
+	struct fixture f;
+
+	_Static_assert(sizeof(body) == 80, "the layout above");
+	fixture_init(&f);
+	f.schemas[0] = (struct weft_schema){.fields = fields, .n_fields = 6, .size = 80};
+	f.t.plan.n_schemas = 1;
+	f.t.plan.reg_names = names;
+	f.t.plan.n_regs = 2;
+	fixture_start(&f);
+	cr_expect_eq(deliver(&f, 0, 4, &body, sizeof(body)), 0, "%s", weft_error_text(f.t.err));
+	cr_expect_str_eq(seen_text(&f.seen),
+			 "record p:m:f:n cpu3 u=u3+1 k=k2+7 a=192.168.0.1 "
+			 "b=1.2.3.0.0.0.0.0.0.0.0.0.0.0.0.9 c=\"id:2305843009213693952\" "
+			 "r=ip:abc,sp:def\n");
+	fixture_finish(&f);
+}
+
 Test(records, printf_has_its_format)
 {
 	static struct weft_field_layout fields[] = {INT(x, 8, 0)};

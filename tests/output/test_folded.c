@@ -39,13 +39,16 @@ Test(folded, keys_then_user_then_kernel_outermost_first)
 	const struct weft_named_value keys[] = {{"k", STACK(WEFT_SPACE_KERNEL, kernel)},
 						{"program", TEXT("a;b")},
 						{"u", STACK(WEFT_SPACE_USER, user)},
-						{"pid", SIGNED(7)}};
-	const struct weft_row row = {.keys = keys, .n_keys = 4, .count = 42};
+						{"pid", SIGNED(7)},
+						{"at", SYMBOL(WEFT_SPACE_USER, &user[0])},
+						{"cgroup", CGROUP("/a;\\")},
+						{"to", INET("\x0a\0\0\1")}};
+	const struct weft_row row = {.keys = keys, .n_keys = 7, .count = 42};
 
 	expect_table(
 		&(struct weft_table){
 			.name = "t", .kind = WEFT_ACTION_COUNT, .rows = &row, .n_rows = 1},
-		"a\\x3bb;7;operator new(unsigned long);[unknown];[lib x.so];leaf\\x3bf\\n;"
+		"a\\x3bb;7;leaf\\x3bf\\n;/a\\x3b\\\\;10.0.0.1;operator new(unsigned long);[unknown];[lib x.so];leaf\\x3bf\\n;"
 		"entry_[k];[unknown]_[k];vfs_read_[k] 42\n",
 		"");
 }

@@ -83,6 +83,31 @@ Test(json, records)
 		"{\"addr\":\"0xffffffffdeadbeef\",\"space\":\"kernel\"}]}}\n");
 }
 
+Test(json, symbols_addresses_dumps_and_registers)
+{
+	static const struct weft_frame frame = {.address = 0x401234,
+						.symbol = "main",
+						.offset = 12,
+						.module = "/usr/bin/x",
+						.user = true};
+	static const struct weft_reg regs[] = {{"rip", 0x401234}, {"rsp", UINT64_MAX}};
+	const struct weft_named_value fields[] = {
+		{"u", SYMBOL(WEFT_SPACE_USER, &frame)},
+		{"v4", INET("\x7f\0\0\1")},
+		{"c", CGROUP("/x\n")},
+		{"buf", DUMP("a\xff")},
+		{"regs", REGS(regs)},
+	};
+
+	expect_record(
+		&(struct weft_record){.probe = "p", .fields = fields, .n_fields = COUNT(fields)},
+		"{\"type\":\"record\",\"time_ns\":0,\"cpu\":0,\"probe\":\"p\",\"fields\":{"
+		"\"u\":{\"addr\":\"0x401234\",\"symbol\":\"main\",\"offset\":12,"
+		"\"module\":\"/usr/bin/x\",\"space\":\"user\"},\"v4\":\"127.0.0.1\","
+		"\"c\":\"/x\\n\",\"buf\":\"61ff\","
+		"\"regs\":{\"rip\":\"0x401234\",\"rsp\":\"0xffffffffffffffff\"}}}\n");
+}
+
 Test(json, printf_has_its_text_and_each_argument_once)
 {
 	struct weft_arena *arena = weft_arena_create();

@@ -126,3 +126,20 @@ Test(printf, stacks_are_frames)
 	EXPECT("at:%s, %d", "at:\n    vfs_read+0x10\n    0x20, 7", STACK(WEFT_SPACE_KERNEL, frames),
 	       SIGNED(7));
 }
+
+Test(printf, symbols_addresses_dumps_and_registers)
+{
+	static const struct weft_frame frame = {
+		.symbol = "main", .offset = 4, .module = "/bin/x", .user = true};
+	static const struct weft_reg regs[] = {{"ip", 1}, {"sp", 2}};
+
+	EXPECT("<%s|%20s>", "<main+0x4 (/bin/x)|   main+0x4 (/bin/x)>",
+	       SYMBOL(WEFT_SPACE_USER, &frame), SYMBOL(WEFT_SPACE_USER, &frame));
+	EXPECT("<%s|%-12s>", "<10.1.2.3|10.1.2.3    >", INET("\x0a\1\2\3"), INET("\x0a\1\2\3"));
+	EXPECT("<%s|%3.4s>", "</x|/sys>", CGROUP("/x"), CGROUP("/system"));
+	EXPECT("buf%s|",
+	       "buf\n    00000000  61 62                                             |ab||",
+	       DUMP("ab"));
+	EXPECT("buf%s|%x", "buf\n|6162", DUMP(""), DUMP("ab"));
+	EXPECT("%s|", "\n    ip       0000000000000001  sp       0000000000000002|", REGS(regs));
+}

@@ -60,6 +60,40 @@ Test(text, emit_is_one_line_and_its_stacks)
 		      "        0xffffffffdeadbeef\n");
 }
 
+Test(text, emit_shows_symbols_addresses_dumps_and_registers)
+{
+	static const struct weft_reg regs[] = {
+		{"rip", 0x401234}, {"rsp", 1}, {"rbp", UINT64_MAX}, {"rax", 0}, {"orig_rax", 2}};
+	const struct weft_named_value fields[] = {
+		{"u", SYMBOL(WEFT_SPACE_USER, &user_frames[0])},
+		{"buf", DUMP("hello world\0\xff~|\x7f!")},
+		{"k", SYMBOL(WEFT_SPACE_KERNEL, &kernel_frames[0])},
+		{"odd", SYMBOL(WEFT_SPACE_USER, &user_frames[1])},
+		{"none", SYMBOL(WEFT_SPACE_KERNEL, &kernel_frames[2])},
+		{"v4", INET("\x7f\0\0\1")},
+		{"v6", INET("\x20\1\xd\xb8\0\0\0\0\0\0\0\0\0\0\0\1")},
+		{"regs", REGS(regs)},
+		{"cgroup", CGROUP("/a b")},
+		{"empty", DUMP("")},
+	};
+
+	expect_record(
+		&(struct weft_record){.probe = "p", .fields = fields, .n_fields = COUNT(fields)},
+		"0.000000 p u=\"read+0xd (/usr/lib/libc.so.6)\" k=vfs_read+0x10 "
+		"odd=\"0x7f0000001040 (/usr/bin/x y+0x1040)\" none=0xffffffffdeadbeef "
+		"v4=127.0.0.1 v6=2001:db8::1 cgroup=\"/a b\"\n"
+		"    buf:\n"
+		"        00000000  68 65 6c 6c 6f 20 77 6f  72 6c 64 00 ff 7e 7c 7f  "
+		"|hello world..~|.|\n"
+		"        00000010  21                                                "
+		"|!|\n"
+		"    regs:\n"
+		"        rip      0000000000401234  rsp      0000000000000001  "
+		"rbp      ffffffffffffffff  rax      0000000000000000\n"
+		"        orig_rax 0000000000000002\n"
+		"    empty:\n");
+}
+
 Test(text, emit_shows_integers_at_the_extremes)
 {
 	const struct weft_named_value fields[] = {
