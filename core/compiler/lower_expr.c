@@ -59,6 +59,29 @@ static uint8_t inverse(uint8_t code)
 	}
 }
 
+/* ---- what the verifier had better not know ---- */
+
+/*
+ * Where two ways meet with a different constant each, the verifier goes on with both. That costs
+ * nothing as long as no jump depends on them: it stops where it was with any other values. But a jump
+ * on something made of n such constants makes it tell them all apart, and walk 2^n ways: thirty
+ * `? :` in a sum were refused as too large. So a value that more than a few of them are part of is
+ * sent through memory by an atomic addition, from where it returns as any number. (A plain store
+ * and load would not do: the verifier follows those.)
+ */
+#define JOINS_MOST 3u
+
+static weft_vreg forget(struct weft_lower *lw, weft_vreg v)
+{
+	uint32_t mark = lw->frame_used;
+	struct weft_place p = weft_lower_frame(lw, 8);
+
+	weft_lower_store_imm(lw, p, 8, 0);
+	weft_ir_atomic(&lw->ir, BPF_ADD, p.base, p.off, v);
+	lw->frame_used = mark;
+	return weft_lower_load(lw, p, 8);
+}
+
 /* ---- division ---- */
 
 static weft_vreg sign_of(struct weft_lower *lw, weft_vreg a)
@@ -125,6 +148,7 @@ static weft_vreg truth(struct weft_lower *lw, const struct weft_node *n)
 	weft_lower_jump(lw, n, true, done);
 	weft_ir_assign_const(&lw->ir, result, 0);
 	weft_ir_place(&lw->ir, done);
+	lw->joins++;
 	return result;
 }
 
@@ -138,8 +162,10 @@ static weft_vreg lower_binary(struct weft_lower *lw, const struct weft_node *n)
 		return truth(lw, n);
 	a = weft_lower_value(lw, n->kid[0]);
 	b = weft_lower_value(lw, n->kid[1]);
-	if (code)
+	if (code) {
+		lw->joins++;
 		return weft_ir_set(&lw->ir, code, a, b);
+	}
 	if (n->op == WEFT_OP_DIV || n->op == WEFT_OP_MOD)
 		return divide(lw, n->op == WEFT_OP_MOD, t->is_signed, a, b);
 	if (n->op == WEFT_OP_SHL || n->op == WEFT_OP_SHR)
@@ -157,6 +183,7 @@ static weft_vreg lower_unary(struct weft_lower *lw, const struct weft_node *n)
 	case WEFT_OP_NOT:
 		return weft_ir_alu_imm(&lw->ir, BPF_XOR, a, -1);
 	case WEFT_OP_LOGNOT:
+		lw->joins++;
 		return weft_ir_set_imm(&lw->ir, BPF_JEQ, a, 0);
 	default:
 		return a;
@@ -176,6 +203,7 @@ static weft_vreg lower_cond(struct weft_lower *lw, const struct weft_node *n)
 	weft_ir_assign(&lw->ir, result, weft_lower_value(lw, n->kid[2]));
 	lw->conditional--;
 	weft_ir_place(&lw->ir, done);
+	lw->joins++;
 	return result;
 }
 
@@ -280,11 +308,16 @@ static weft_vreg lower_node(struct weft_lower *lw, const struct weft_node *n)
 weft_vreg weft_lower_value(struct weft_lower *lw, const struct weft_node *n)
 {
 	struct weft_span outer = lw->ir.span;
+	uint32_t joins = lw->joins;
 	weft_vreg v;
 
 	if (n->span.text)
 		lw->ir.span = n->span;
 	v = lower_node(lw, n);
+	if (lw->joins - joins >= JOINS_MOST && n->type.kind == WEFT_VALUE_INT) {
+		v = forget(lw, v);
+		lw->joins = joins;
+	}
 	lw->ir.span = outer;
 	return v;
 }

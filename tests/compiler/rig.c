@@ -130,7 +130,7 @@ static void append_action(struct rig *r, struct weft_clause *c, const char *acti
 	a->spec = weft_action_find(action);
 	cr_assert(a->spec, "no action %s", action);
 	a->pos = (struct weft_pos){LINE, 2};
-	a->items = weft_arena_array(r->arena, 64, sizeof(*a->items));
+	a->items = weft_arena_array(r->arena, RIG_ITEMS, sizeof(*a->items));
 	cr_assert(a->items);
 	for (const char *s; (s = va_arg(ap, const char *)) != NULL;)
 		parse_item(r, a->spec, s, &a->items[a->n_items++]);
@@ -158,7 +158,7 @@ void rig_clause(struct rig *r, const char *when, const char *action, ...)
 	*c = (struct weft_clause){.index = (uint32_t)r->n_clauses, .pos = {LINE, 1}};
 	if (when)
 		c->when = text(r, when, 9);
-	c->actions = weft_arena_array(r->arena, 16, sizeof(*c->actions));
+	c->actions = weft_arena_array(r->arena, RIG_ACTIONS, sizeof(*c->actions));
 	cr_assert(c->actions);
 	va_start(ap, action);
 	if (*action)

@@ -23,6 +23,8 @@
 #define RIG_ARGS    6u
 #define RIG_CLAUSES 64u
 #define RIG_COOKIE  2u
+#define RIG_ACTIONS 256u
+#define RIG_ITEMS   256u
 #define N(a)        (sizeof(a) / sizeof((a)[0]))
 
 struct rig {
