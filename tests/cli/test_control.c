@@ -77,3 +77,31 @@ Test(control, DESTRUCTIVE_in_a_list)
 	cli_finish(&c);
 	cli_unlink_sets();
 }
+
+/* A rejected program: the user sees where, and the log if it is asked for. */
+Test(control, verifier_log)
+{
+	const char *set = cli_set("version: 1\n"
+				  "providers: {fx-wrong: {wrong: verifier}}\n"
+				  "probes:\n"
+				  "  - probe: 'fx-wrong::const:call'\n"
+				  "    when: args.nr > 7\n"
+				  "    do: [count: {into: n}]\n");
+	struct cli_run c;
+
+	CLI(&c, "run", WRONG, set, "--", "true");
+	cr_expect_eq(c.status, 1);
+	cr_expect(strstr(c.err, ":5:11: error: the kernel rejects clause 1 at `args.nr`"), "%s",
+		  c.err);
+	cr_expect(strstr(c.err, "invalid bpf_context access"), "%s", c.err);
+	cr_expect(strstr(c.err, "[PROGRAM_REJECTED]"), "%s", c.err);
+	cr_expect(strstr(c.err, "--verifier-log shows"), "%s", c.err);
+	cr_expect(!strstr(c.err, "processed "), "%s", c.err);
+	cli_finish(&c);
+	CLI(&c, "run", WRONG, "--verifier-log", set, "--", "true");
+	cr_expect_eq(c.status, 1);
+	cr_expect(strstr(c.err, "[PROGRAM_REJECTED]"), "%s", c.err);
+	cr_expect(strstr(c.err, "\nprocessed "), "all of it, to the end: %s", c.err);
+	cli_finish(&c);
+	cli_unlink_sets();
+}

@@ -18,6 +18,7 @@
  *   attach-const             attach() fails for the probe `const`
  *   attach-most              it says that it attached on 7 of 8 CPUs
  *   load                     a program that no kernel loads: of a type that does not exist
+ *   verifier                 an argument where the verifier allows none
  *   twice                    two probes with one identity
  *
  * and those of infos[] below.
@@ -30,7 +31,8 @@
 
 #define CHOICES                                                                                      \
 	"none|watch|silent-open|silent-populate|silent-provide|silent-info|silent-attach|open-null|" \
-	"attach-one|attach-all|attach-const|attach-most|load|twice|args-many|args-nowhere|"          \
+	"attach-one|attach-all|attach-const|attach-most|load|verifier|twice|args-many|"              \
+	"args-nowhere|"                                                                              \
 	"arg-small|arg-large|arg-name|arg-name-long|arg-name-unending|arg-name-twice|"               \
 	"arg-type|arg-size|arg-space|arg-flags|arg-text|arg-unreadable|ops-many|ops-nowhere|"        \
 	"scope|ctx-kind|ctx-size|load-flags|cookie|identity|field-keys|map-keys|map-fd|map-other|"   \
@@ -118,6 +120,7 @@ static int wrong_provide(struct weft_instance *in, struct weft_registry *registr
 
 static const struct weft_loc_op nr[] = {FX_CTX(8, 4)}, one[] = {FX_CONST(1)};
 static const struct weft_loc_op beyond[] = {FX_CTX(12, 8)};
+static const struct weft_loc_op too_far[] = {FX_CTX(9000, 8)}; /* PERF_MAX_TRACE_SIZE is 8192 */
 static char long_name[4096];
 
 static void wrong_names(struct weft_instance *in, struct weft_location *l)
@@ -200,7 +203,11 @@ static void wrong_load(struct weft_instance *in, struct weft_probe_info *out)
 		out->load.flags = 0;
 	else if (wrong(in, "load"))
 		out->load.prog_type = 4711;
-	else if (wrong(in, "guard"))
+	else if (wrong(in, "verifier")) {
+		out->load.ctx_size = 9008;
+		in->args[0].where = (struct weft_location){.ops = too_far, .n_ops = 1};
+		in->args[0].type = (struct weft_arg_type)FX_U(8);
+	} else if (wrong(in, "guard"))
 		out->guard = (struct weft_location){.ops = NULL, .n_ops = 3};
 	else if (wrong(in, "prototype"))
 		out->prototype = memset(long_name, 'p', 600);

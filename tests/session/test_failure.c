@@ -61,6 +61,18 @@ Test(failure, PROGRAM_REJECTED)
 	start_fails("load", EIGHT CONST, "PROGRAM_REJECTED", "weft_");
 }
 
+/* The clause and the expression that the verifier stopped at. */
+Test(failure, PROGRAM_REJECTED_by_the_verifier)
+{
+	start_fails("verifier",
+		    "  - probe: 'fx-wrong::const:call'\n"
+		    "    do: [count: {into: c}]\n"
+		    "  - probe: 'fx-wrong::const:call'\n"
+		    "    when: pid != 0 && args.nr + 1 > 7\n"
+		    "    do: [count: {into: c}]\n",
+		    "PROGRAM_REJECTED", "clause 2 at `args.nr`");
+}
+
 Test(failure, IDENTITY_TWICE)
 {
 	start_fails("twice", EIGHT, "IDENTITY_TWICE", "fx-wrong");
