@@ -72,7 +72,7 @@ struct weft_lower {
 	weft_vreg scratch;    /* address of the claimed slot; none: not claimed */
 	uint32_t fault_exit;  /* label that a fault goes on at */
 	bool quiet;           /* faults are not counted here */
-	uint32_t joins; /* ways that met in the values at hand: lower_expr.c */
+	uint32_t joins;       /* ways that met in the values at hand: lower_expr.c */
 	unsigned conditional; /* within an operand that is not always evaluated */
 	struct weft_cold *cold;
 	size_t n_cold, cap_cold;

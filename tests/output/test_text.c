@@ -131,10 +131,9 @@ Test(text, losses_and_the_end_go_to_messages)
 					       .where = "a\x1b.yaml:12:9: arg0 / arg1"});
 	c.sink.loss(c.sink.self,
 		    &(struct weft_loss_report){.tag = "NESTED", .meaning = "nested", .count = 1});
-	c.sink.loss(c.sink.self, &(struct weft_loss_report){.tag = "SAMPLED_OUT",
-							    .meaning = "sampled",
-							    .count = 99,
-							    .asked = true});
+	c.sink.loss(c.sink.self,
+		    &(struct weft_loss_report){
+			    .tag = "SAMPLED_OUT", .meaning = "sampled", .count = 99, .asked = true});
 	c.sink.end(c.sink.self, &(struct weft_end){.reason = "duration"});
 	c.sink.end(c.sink.self, &(struct weft_end){.reason = "exit", .status = 3});
 	capture_end(&c);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Memory that a process has not touched. A program that may sleep, as those of uprobes may, reads it
- * all the same, also where a string goes from one such page to the next. What becomes of it where a
- * program may not sleep: test_functions.c.
+ * Memory that a process has not touched. A program that may sleep, as those of uprobes may, reads
+ * it all the same, also where a string goes from one such page to the next. What becomes of it
+ * where a program may not sleep: test_functions.c.
  */
 #include <sys/mman.h>
 
