@@ -101,6 +101,7 @@ static void put_shape(struct weft_json *j, const struct weft_action_field *field
 		weft_json_string(j, "$ref", "#/$defs/scalar");
 		break;
 	case WEFT_SHAPE_NAMES:
+	case WEFT_SHAPE_VARIABLES:
 	case WEFT_SHAPE_FORMAT:
 		weft_schema_one_or_list(j, "scalar");
 		break;
@@ -116,6 +117,11 @@ static void put_shape(struct weft_json *j, const struct weft_action_field *field
 		put_list_of_scalars(j);
 		put_map_of_scalars(j);
 		weft_json_close(j, ']');
+		break;
+	case WEFT_SHAPE_ASSIGN:
+		weft_json_string(j, "type", "object");
+		weft_json_uint(j, "minProperties", 1);
+		weft_schema_ref(j, "additionalProperties", "scalar");
 		break;
 	case WEFT_SHAPE_CHOICE:
 		weft_schema_choices(j, field->choices);

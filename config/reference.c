@@ -99,6 +99,8 @@ static const char *const shape_words[] = {
 	[WEFT_SHAPE_CHOICE] = "one of",
 	[WEFT_SHAPE_CONSTANT] = "constant expression",
 	[WEFT_SHAPE_SIGNAL] = "number, or one of",
+	[WEFT_SHAPE_ASSIGN] = "map: variable -> expression",
+	[WEFT_SHAPE_VARIABLES] = "variable, or list of variables",
 };
 
 static const char *const group_words[] = {
@@ -106,6 +108,7 @@ static const char *const group_words[] = {
 	[WEFT_GROUP_RECORD] = "Records",
 	[WEFT_GROUP_CONTROL] = "Control",
 	[WEFT_GROUP_DESTRUCTIVE] = "Destructive",
+	[WEFT_GROUP_STATE] = "State",
 };
 #define N_GROUPS (sizeof(group_words) / sizeof(group_words[0]))
 

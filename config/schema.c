@@ -243,8 +243,8 @@ static const struct weft_key options_keys[] = {
 		.min = 1,
 		.max = 10000000,
 		.default_text = "10240",
-		.help = "The most rows of each aggregation. What would need one more is counted as "
-			"AGGREGATION_FULL.",
+		.help = "The most rows of each aggregation and elements of each array. What would "
+			"need one more is counted as AGGREGATION_FULL or STATE_FULL.",
 		.example = "rows: 100000",
 	},
 	{
@@ -277,7 +277,7 @@ static const struct weft_key options_keys[] = {
 		.max = 1000000,
 		.default_text = "10240",
 		.help = "The most threads that have state at a time: pairing and variables of "
-			"threads. What would need one more is counted as PAIRING_FULL.",
+			"threads. What would need one more is counted as PAIRING_FULL or STATE_FULL.",
 		.example = "threads: 50000",
 	},
 };

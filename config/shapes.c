@@ -170,6 +170,24 @@ static void read_format(struct weft_action_reader *a, const struct weft_action_f
 		fail_shape(a, field, node, expected);
 }
 
+static void read_assign(struct weft_action_reader *a, const struct weft_action_field *field,
+			const struct weft_tree_node *node)
+{
+	if (node->kind == WEFT_TREE_MAP && node->n > 0)
+		read_items(a, field, node, "an expression");
+	else
+		fail_shape(a, field, node, "a map of variables and expressions");
+}
+
+static void read_variables(struct weft_action_reader *a, const struct weft_action_field *field,
+			   const struct weft_tree_node *node)
+{
+	if (node->kind == WEFT_TREE_LIST && node->n > 0)
+		read_items(a, field, node, "a variable");
+	else
+		read_one(a, field, node, "a variable or a list of variables");
+}
+
 /* Splits "ns|us|ms" into names that live in the arena. Returns how many. */
 static size_t split_choices(struct weft_reader *r, const char *choices,
 			    const char *names[WEFT_MAX_CANDIDATES])
@@ -217,11 +235,12 @@ static void read_signal(struct weft_action_reader *a, const struct weft_action_f
 }
 
 static read_shape *const shapes[] = {
-	[WEFT_SHAPE_EXPR] = read_expr,     [WEFT_SHAPE_NAME] = read_name,
-	[WEFT_SHAPE_NAMES] = read_names,   [WEFT_SHAPE_KEYS] = read_keys,
-	[WEFT_SHAPE_FIELDS] = read_fields, [WEFT_SHAPE_FORMAT] = read_format,
-	[WEFT_SHAPE_CHOICE] = read_choice, [WEFT_SHAPE_CONSTANT] = read_expr,
-	[WEFT_SHAPE_SIGNAL] = read_signal,
+	[WEFT_SHAPE_EXPR] = read_expr,           [WEFT_SHAPE_NAME] = read_name,
+	[WEFT_SHAPE_NAMES] = read_names,         [WEFT_SHAPE_KEYS] = read_keys,
+	[WEFT_SHAPE_FIELDS] = read_fields,       [WEFT_SHAPE_FORMAT] = read_format,
+	[WEFT_SHAPE_CHOICE] = read_choice,       [WEFT_SHAPE_CONSTANT] = read_expr,
+	[WEFT_SHAPE_SIGNAL] = read_signal,       [WEFT_SHAPE_ASSIGN] = read_assign,
+	[WEFT_SHAPE_VARIABLES] = read_variables,
 };
 
 void weft_read_action_field(struct weft_action_reader *a, const struct weft_action_field *field,

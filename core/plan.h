@@ -27,13 +27,14 @@
  *    different address spaces never share a row.
  *  - TARGETS: a HASH u32 tgid -> u64 1: the processes of the target, as the kernel counts.
  *  - FRAMES: a HASH u64 thread -> the thread's stack of entries (compiler/pairing.h). The key
- *    is the thread id as the kernel counts, or 2^32 + CPU for the idle threads. The row of a
- *    thread that ended may be deleted.
+ *    is the address of the thread's task_struct (kernel/threads.c).
  *  - PROBES: an ARRAY of u64, BPF_F_MMAPABLE, indexed by cookie: bit k is the truth of the k-th
  *    comparison of a probe field with a constant (probefunc == "read").
  *  - DISPATCH: HASHes u64 -> u64 for WEFT_IDENTITY_FIELD, one a group: value -> cookie + 1;
  *    also the maps that providers own (WEFT_IDENTITY_MAP).
  *  - AGG: one map for each aggregation with keys (or buckets).
+ *  - SELF: a HASH u64 thread -> the cells of the thread's variables, keyed likewise, preallocated.
+ *  - ARRAY: a HASH for each array variable: keys -> the element's cell (compiler/lower_state.c).
  *
  * Aggregations
  * ------------
@@ -113,6 +114,8 @@ enum weft_map_role {
 	WEFT_MAP_PROBES,
 	WEFT_MAP_DISPATCH,
 	WEFT_MAP_AGG,
+	WEFT_MAP_SELF,  /* HASH u64 thread -> the variables of the thread, preallocated */
+	WEFT_MAP_ARRAY, /* HASH keys -> the element of an array variable, not preallocated */
 };
 
 struct weft_map_spec {
@@ -211,6 +214,16 @@ static inline uint32_t weft_sum_word(enum weft_action_kind kind)
 }
 #define WEFT_SQUARES_WORD 3u /* STDDEV */
 
+/* Where the cell of a variable lies: core/compiler/lower_state.c. */
+struct weft_variable {
+	const struct weft_state_var *var;
+	int32_t map;           /* index; STATE's for a global */
+	uint32_t offset;       /* of the cell in the map's value */
+	uint32_t key_size;     /* ARRAY */
+	uint32_t locks_offset; /* ARRAY that something deletes from: of its words in STATE */
+	struct weft_field_layout *keys; /* ARRAY: in the map's key, var->n_keys */
+};
+
 /* A place where something can be lost. The counter is the u64 at state_offset. */
 struct weft_loss_site {
 	enum weft_loss loss;
@@ -272,6 +285,9 @@ struct weft_plan {
 	size_t n_losses, cap_losses;
 	struct weft_control_site *controls;
 	size_t n_controls, cap_controls;
+	struct weft_variable *variables;
+	size_t n_variables, cap_variables;
+	int32_t self_map; /* index of SELF; -1: no thread has variables */
 	uint32_t state_size; /* bytes allotted in STATE so far */
 	uint32_t state_capacity; /* 0 until STATE is created; then the most that state_size may become */
 	struct weft_comparison comparisons[WEFT_MAX_COMPARISONS];
@@ -324,12 +340,18 @@ struct weft_plan *weft_plan_create(const struct weft_set *set, uint32_t n_cpus,
 				   struct weft_error *err);
 void weft_plan_destroy(struct weft_plan *plan);
 
-/* Allots bytes of STATE. *offset is aligned to 8 (64 for sizes of 64 and up). STATE_FULL. */
+/* Allots bytes of STATE. *offset is aligned to 8 (64 for sizes of 64 and up). PLAN_FULL. */
 int weft_plan_state(struct weft_plan *plan, uint32_t size, uint32_t *offset, struct weft_error *err);
 int weft_plan_map(struct weft_plan *plan, const struct weft_map_spec *spec, uint32_t *index,
 		  struct weft_error *err);
 int weft_plan_loss(struct weft_plan *plan, enum weft_loss loss, uint32_t clause,
 		   struct weft_span span, uint32_t *state_offset, struct weft_error *err);
+
+/* Gives a variable of the set its place, unless it has one: *index into plan->variables. To be
+ * called for all variables of a set before anything is compiled, so that they are there however late
+ * the probes come that use them. KEY_TOO_LARGE, STATE_TOO_LARGE, PLAN_FULL. */
+int weft_plan_variable(struct weft_plan *plan, const struct weft_state_var *var, uint32_t *index,
+		       struct weft_error *err);
 
 /* Compiles one group into one program. On failure the plan may hold further (unused) sites but no
  * program. Tags: AGGREGATION_CONFLICT (one name, two shapes; names the first place),

@@ -123,6 +123,34 @@ const struct weft_loss_spec weft_losses[WEFT_N_LOSSES] = {
 			"The entry of a call was not remembered: too many threads are inside calls.",
 			"Raise options.threads.",
 		},
+	[WEFT_LOSS_STATE_UNSET] =
+		{
+			"STATE_UNSET",
+			"A clause ended early: it read a variable that was not set.",
+			"Ask with `defined(x)`, or say what holds while it is unset: `x ?? 0`.",
+		},
+	[WEFT_LOSS_STATE_FULL] =
+		{
+			"STATE_FULL",
+			"A variable was not set: there is no room for another thread's variables, or "
+			"for another element of the array.",
+			"Raise options.threads for `self.`, options.rows for arrays, or delete what is "
+			"done with.",
+		},
+	[WEFT_LOSS_STATE_NOMEM] =
+		{
+			"STATE_NOMEM",
+			"A variable was not set: the kernel had no memory for another element of the "
+			"array.",
+			"Free memory on this machine, or delete elements that are done with.",
+		},
+	[WEFT_LOSS_STATE_BUSY] =
+		{
+			"STATE_BUSY",
+			"A variable was not read or changed: the firing interrupted, or met on another "
+			"CPU, one that was changing it.",
+			"Keep what fires inside other probes to variables of its own.",
+		},
 	[WEFT_LOSS_TARGETS_FULL] =
 		{
 			"TARGETS_FULL",

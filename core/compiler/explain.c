@@ -44,7 +44,8 @@ static int print_action(FILE *f, const struct weft_typed_action *a, struct weft_
 	int ret;
 
 	fprintf(f, "    %s %s\n", a->action->spec->name, a->into ? a->into : "");
-	ret = print_items(f, "by", a->keys, a->n_keys, arena);
+	ret = print_items(f, a->action->spec->group == WEFT_GROUP_STATE ? "variable" : "by",
+			  a->keys, a->n_keys, arena);
 	if (!ret)
 		ret = print_node(f, "      value ", a->value, arena);
 	if (!ret)
@@ -92,6 +93,23 @@ int weft_explain_listing(struct weft_plan *plan, const struct weft_group *group,
 	return ret;
 }
 
+/* ---- variables ---- */
+
+static int print_variables(FILE *f, const struct weft_plan *plan, struct weft_arena *arena)
+{
+	if (plan->n_variables)
+		fputs("\nvariables\n", f);
+	for (size_t i = 0; i < plan->n_variables; i++) {
+		const struct weft_variable *v = &plan->variables[i];
+		char *text = weft_state_var_text(v->var, arena);
+
+		if (!text)
+			return -ENOMEM;
+		fprintf(f, "  %s  (%s + %u)\n", text, plan->maps[v->map].name, v->offset);
+	}
+	return 0;
+}
+
 /* ---- instructions ---- */
 
 static bool same_place(const struct weft_program *p, uint32_t a, uint32_t b)
@@ -122,12 +140,14 @@ int weft_plan_explain(const struct weft_plan *plan, const struct weft_program *p
 	char *text = NULL;
 	size_t size = 0;
 	FILE *f = open_memstream(&text, &size);
+	int ret;
 
 	if (!f)
 		return -ENOMEM;
 	fprintf(f, "program %s: %u instructions\n", prog->name, prog->n_insns);
 	if (prog->listing)
 		fprintf(f, "\n%s", prog->listing);
+	ret = print_variables(f, plan, arena);
 	fputs("\nmaps\n", f);
 	for (size_t i = 0; i < plan->n_maps; i++)
 		if (plan->maps[i].used)
@@ -142,7 +162,7 @@ int weft_plan_explain(const struct weft_plan *plan, const struct weft_program *p
 		if (INSN_IS_LD_IMM64(&prog->insns[i]))
 			i++;
 	}
-	if (fclose(f)) {
+	if (fclose(f) || ret) {
 		free(text);
 		return -ENOMEM;
 	}

@@ -139,6 +139,8 @@ static uint32_t memory_of(const struct weft_node *n)
 		return 0;
 	if (n->kind == WEFT_NODE_STACK || wants_scratch(n))
 		return TEMPS_ON_STACK + 1;
+	if (n->kind == WEFT_NODE_TUPLE)
+		sum = 8; /* more, where it is a string */
 	if (n->type.kind == WEFT_VALUE_STRING || n->type.kind == WEFT_VALUE_BYTES) {
 		if (n->type.cap > 64)
 			return TEMPS_ON_STACK + 1;
@@ -176,6 +178,7 @@ static void (*const lower_group[])(struct weft_lower *, const struct weft_typed_
 	[WEFT_GROUP_RECORD] = weft_lower_record,
 	[WEFT_GROUP_CONTROL] = weft_lower_control,
 	[WEFT_GROUP_DESTRUCTIVE] = weft_lower_destructive,
+	[WEFT_GROUP_STATE] = weft_lower_state,
 };
 
 static void lower_action(struct weft_lower *lw, const struct weft_typed_action *a)
@@ -183,7 +186,7 @@ static void lower_action(struct weft_lower *lw, const struct weft_typed_action *
 	const struct weft_item *first = a->action->n_items ? &a->action->items[0] : NULL;
 
 	lw->frame_used = 0;
-	lw->scratch_used = 0;
+	lw->scratch_used = lw->scratch_kept;
 	lw->ir.span = (struct weft_span){0};
 	if (first && first->text.s)
 		lw->ir.span = (struct weft_span){.text = &first->text,
@@ -208,14 +211,15 @@ void weft_lower_clause(struct weft_lower *lw, const struct weft_typed_clause *cl
 	lw->ir.clause = clause->clause->index;
 	lw->fault_exit = next;
 	lw->scratch = WEFT_NO_VREG;
-	lw->frame_used = lw->scratch_used = 0;
+	lw->frame_used = lw->scratch_used = lw->scratch_kept = 0;
 	if (memory_of(clause->when) > TEMPS_ON_STACK)
 		claim(lw, leave);
 	if (clause->when)
 		weft_lower_jump(lw, clause->when, false, lw->fault_exit);
 	weft_lower_limits(lw, clause->clause);
-	if (!lw->scratch && actions_need_scratch(clause))
+	if (!lw->scratch && (actions_need_scratch(clause) || weft_clause_keeps_strings(clause)))
 		claim(lw, leave);
+	weft_lower_locals(lw, clause);
 	for (size_t i = 0; i < clause->n_actions && !lw->status; i++)
 		lower_action(lw, &clause->actions[i]);
 	lw->ir.span = (struct weft_span){0};

@@ -36,6 +36,7 @@ enum weft_cached {
 	WEFT_CACHED_CGROUP,
 	WEFT_CACHED_PPID,
 	WEFT_CACHED_PROBE_BITS,
+	WEFT_CACHED_TASK,
 	WEFT_N_CACHED
 };
 
@@ -83,6 +84,12 @@ struct weft_lower {
 		weft_vreg id;
 	} stacks[WEFT_CACHED_STACKS];
 	size_t n_stacks;
+
+	struct weft_lower_local { /* this.NAME, by index */
+		weft_vreg value;         /* INT */
+		struct weft_place place; /* STRING */
+	} * locals;
+	uint32_t scratch_kept; /* bytes of the scratch slot that outlive an action */
 
 	/* Of the action. */
 	uint32_t frame_used;   /* bytes of the BPF stack, from the top */
@@ -187,6 +194,8 @@ weft_vreg weft_lower_argument(struct weft_lower *lw, const struct weft_node *n, 
 weft_vreg weft_lower_variable(struct weft_lower *lw, const struct weft_node *n);
 weft_vreg weft_lower_pid_tgid(struct weft_lower *lw);
 weft_vreg weft_lower_tgid(struct weft_lower *lw);
+/* The key of the thread in SELF and FRAMES, on the BPF stack. */
+struct weft_place weft_lower_thread_key(struct weft_lower *lw);
 weft_vreg weft_lower_cpu(struct weft_lower *lw);
 /* Whether a probe's field is a text: as a register, or decided: 0 or 1 in *known. */
 weft_vreg weft_lower_probe_bit(struct weft_lower *lw, const struct weft_node *n, int *known);
@@ -230,6 +239,19 @@ weft_vreg weft_lower_row(struct weft_lower *lw, uint32_t map, struct weft_place 
 
 /* Goes to lw->fault_exit where the clause's `every` or `limit` passes the firing over. */
 void weft_lower_limits(struct weft_lower *lw, const struct weft_clause *clause);
+
+/* ---- lower_state.c, lower_assign.c ---- */
+
+/* The value of a STATE, LOCAL, DEFAULT or DEFINED node. */
+weft_vreg weft_lower_state_value(struct weft_lower *lw, const struct weft_node *n);
+void weft_lower_state_string(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
+			     uint32_t cap);
+void weft_lower_state(struct weft_lower *lw, const struct weft_typed_action *a);
+void weft_lower_locals(struct weft_lower *lw, const struct weft_typed_clause *clause);
+bool weft_clause_keeps_strings(const struct weft_typed_clause *clause);
+/* A key of an aggregation or an array into its place. */
+void weft_lower_key(struct weft_lower *lw, const struct weft_field_layout *f,
+		    const struct weft_node *n, struct weft_place to);
 
 /* ---- lower_prologue.c, lower_pairing.c ---- */
 

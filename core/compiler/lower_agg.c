@@ -16,8 +16,8 @@
 
 /* ---- keys ---- */
 
-static void lower_key(struct weft_lower *lw, const struct weft_field_layout *f,
-		      const struct weft_node *n, struct weft_place to)
+void weft_lower_key(struct weft_lower *lw, const struct weft_field_layout *f,
+		    const struct weft_node *n, struct weft_place to)
 {
 	switch (f->type.kind) {
 	case WEFT_VALUE_STRING:
@@ -182,8 +182,8 @@ static struct weft_place lower_keys(struct weft_lower *lw, const struct weft_typ
 	struct weft_place key = weft_lower_temp(lw, agg->key_size);
 
 	for (size_t i = 0; i < a->n_keys; i++)
-		lower_key(lw, &agg->keys[i], a->keys[i].node,
-			  weft_place_at(key, (int32_t)agg->keys[i].offset));
+		weft_lower_key(lw, &agg->keys[i], a->keys[i].node,
+			       weft_place_at(key, (int32_t)agg->keys[i].offset));
 	weft_lower_gaps(lw, agg->keys, agg->n_keys, agg->key_size, key);
 	if (agg->bucket_offset >= 0)
 		weft_lower_store(lw, weft_place_at(key, agg->bucket_offset), 4,

@@ -300,6 +300,11 @@ static weft_vreg lower_node(struct weft_lower *lw, const struct weft_node *n)
 		return weft_lower_stack_id(lw, n);
 	case WEFT_NODE_CALL:
 		return weft_lower_call(lw, n);
+	case WEFT_NODE_STATE:
+	case WEFT_NODE_LOCAL:
+	case WEFT_NODE_DEFAULT:
+	case WEFT_NODE_DEFINED:
+		return weft_lower_state_value(lw, n);
 	default: /* a STRING is never a value in a register */
 		return weft_ir_const(&lw->ir, 0);
 	}

@@ -40,22 +40,6 @@ static int32_t entry_size(const struct weft_lower *lw)
 	return (int32_t)weft_pairing_entry_size(lw->plan->entry_words);
 }
 
-/* The thread as the kernel counts; the idle threads, which are all 0, by CPU. */
-static struct weft_place thread_key(struct weft_lower *lw)
-{
-	struct weft_place key = weft_lower_frame(lw, 8);
-	weft_vreg tid = weft_ir_extend(&lw->ir, weft_lower_pid_tgid(lw), 4, false), cpu;
-	uint32_t done = weft_ir_label(&lw->ir);
-
-	weft_lower_store(lw, key, 8, tid);
-	weft_ir_branch_imm(&lw->ir, BPF_JNE, tid, 0, done);
-	cpu = weft_ir_call(&lw->ir, BPF_FUNC_get_smp_processor_id, true, NULL, 0);
-	cpu = weft_ir_alu(&lw->ir, BPF_OR, cpu, weft_ir_const(&lw->ir, INT64_C(1) << 32));
-	weft_lower_store(lw, key, 8, cpu);
-	weft_ir_place(&lw->ir, done);
-	return key;
-}
-
 static weft_vreg lower_frame_value(struct weft_lower *lw)
 {
 	weft_vreg values[2];
@@ -252,7 +236,7 @@ void weft_lower_push_frame(struct weft_lower *lw)
 	pair = pair_of(lw);
 	if (lw->group->capture)
 		have = capture(lw, values);
-	key = thread_key(lw);
+	key = weft_lower_thread_key(lw);
 	row = weft_lower_row(lw, WEFT_PLAN_FRAMES, key, &error, full);
 	drop_dead(lw, row, frame, push);
 	find_own(lw, row, frame, pair, push, &used, &entry);
@@ -292,7 +276,7 @@ void weft_lower_pop_frame(struct weft_lower *lw)
 	declare_captured(lw);
 	frame = lower_frame_value(lw);
 	pair = pair_of(lw);
-	key = thread_key(lw);
+	key = weft_lower_thread_key(lw);
 	row = WEFT_CALL(&lw->ir, BPF_FUNC_map_lookup_elem, WEFT_A_MAP(WEFT_PLAN_FRAMES),
 			WEFT_A_FP(key.off));
 	weft_ir_branch_imm(&lw->ir, BPF_JEQ, row, 0, done);

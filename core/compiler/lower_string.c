@@ -53,6 +53,11 @@ void weft_lower_string(struct weft_lower *lw, const struct weft_node *n, struct 
 	case WEFT_NODE_COND:
 		lower_cond_string(lw, n, to, cap);
 		break;
+	case WEFT_NODE_STATE:
+	case WEFT_NODE_LOCAL:
+	case WEFT_NODE_DEFAULT:
+		weft_lower_state_string(lw, n, to, cap);
+		break;
 	default: /* an argument, the return value, a call */
 		(n->kind == WEFT_NODE_CALL ? weft_lower_text : weft_lower_argument_text)(lw, n, to,
 											 own);

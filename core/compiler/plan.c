@@ -104,6 +104,7 @@ struct weft_plan *weft_plan_create(const struct weft_set *set, uint32_t n_cpus,
 		plan->entry_words = entry_words(set);
 		plan->reg_names = weft_arch.reg_names;
 		plan->n_regs = weft_arch.n_regs;
+		plan->self_map = -1;
 		plan->arena = weft_arena_create();
 		plan->state_size = sizeof(struct weft_control);
 		if (plan->arena)
@@ -133,6 +134,7 @@ void weft_plan_destroy(struct weft_plan *plan)
 	free(plan->losses);
 	free(plan->controls);
 	free(plan->members);
+	free(plan->variables);
 	free(plan);
 }
 
@@ -157,7 +159,7 @@ int weft_plan_state(struct weft_plan *plan, uint32_t size, uint32_t *offset, str
 	uint32_t most = weft_plan_is_created(plan) ? plan->state_capacity : STATE_MOST;
 
 	if (at > most || size > most - at)
-		return weft_fail(err, -ENOSPC, "STATE_FULL",
+		return weft_fail(err, -ENOSPC, "PLAN_FULL",
 				 "the memory shared with programs is full: %u of %u bytes are used "
 				 "and %u more are wanted",
 				 plan->state_size, most, size);

@@ -112,6 +112,15 @@ int weft_procset_add(const struct weft_maps *maps, int32_t tgid, struct weft_err
 /* Events that the kernel did not give to the programs (recursion_misses): a loss, PROGRAM_BUSY. */
 uint64_t weft_procset_misses(const struct weft_procset *p);
 
+/* Removes what a thread has in SELF and FRAMES when it ends: core/kernel/threads.c. Before programs
+ * are attached that put something there. *out is NULL where the plan has neither. THREADS_ATTACH,
+ * and what loading programs may say. */
+struct weft_threads;
+int weft_threads_attach(const struct weft_plan *plan, const struct weft_maps *maps,
+			struct weft_threads **out, struct weft_error *err);
+void weft_threads_detach(struct weft_threads *t);
+uint64_t weft_threads_misses(const struct weft_threads *t); /* as weft_procset_misses() */
+
 /* Process events through a dummy perf event per online CPU: fork, exec, exit, and with `mappings`
  * executable mappings of files and of "[vdso]", with device and inode (build_id is NULL: the kernel
  * tells one or the other). Process numbers are those of the caller's namespace. An exit is that of

@@ -117,6 +117,15 @@ static const struct weft_action_field signal_fields[] = {
 	 "TTIN|TTOU|URG|XCPU|XFSZ|PROF|IO|PWR|SYS|WINCH|VTALRM",
 	 "The signal, by its name or its number, 1 to 64."},
 };
+static const struct weft_action_field set_fields[] = {
+	{"", WEFT_SHAPE_ASSIGN, true, NULL,
+	 "A map from variable to expression, carried out in order. An expression that begins with an "
+	 "operator, `+= 1`, changes the variable in one step; there are those of +, -, and, or and "
+	 "exclusive or."},
+};
+static const struct weft_action_field delete_fields[] = {
+	{"", WEFT_SHAPE_VARIABLES, true, NULL, "A variable or a list of them."},
+};
 
 #define FIELDS(f) .fields = (f), .n_fields = sizeof(f) / sizeof((f)[0])
 
@@ -249,6 +258,23 @@ const struct weft_action_spec weft_actions[] = {
 		.help = "Sends a signal to the process that fires the probe, whoever it is: name it in "
 			"`when`. Only with `--destructive`.",
 		.example = "signal: TERM",
+	},
+	{
+		.name = "set",
+		.kind = WEFT_ACTION_SET,
+		.group = WEFT_GROUP_STATE,
+		FIELDS(set_fields),
+		.help = "Gives variables values: `total` of the whole run, `self.start` of the thread, "
+			"`this.x` of this firing of the clause, `sizes[pid, arg0]` of an array.",
+		.example = "set: {self.start: timestamp, total: += arg2}",
+	},
+	{
+		.name = "delete",
+		.kind = WEFT_ACTION_DELETE,
+		.group = WEFT_GROUP_STATE,
+		FIELDS(delete_fields),
+		.help = "Makes variables unset again, and gives back the room of an array's element.",
+		.example = "delete: [self.start, 'sizes[pid, arg0]']",
 	},
 };
 const size_t weft_n_actions = sizeof(weft_actions) / sizeof(weft_actions[0]);

@@ -29,6 +29,9 @@ enum weft_action_kind {
 	WEFT_ACTION_EXIT,
 	/* destructive */
 	WEFT_ACTION_SIGNAL,
+	/* state */
+	WEFT_ACTION_SET,
+	WEFT_ACTION_DELETE,
 };
 
 enum weft_action_group {
@@ -36,6 +39,7 @@ enum weft_action_group {
 	WEFT_GROUP_RECORD,
 	WEFT_GROUP_CONTROL,
 	WEFT_GROUP_DESTRUCTIVE, /* changes what is traced: refused unless the user allows it */
+	WEFT_GROUP_STATE,
 };
 
 /* The shape of a YAML value. */
@@ -49,6 +53,8 @@ enum weft_shape {
 	WEFT_SHAPE_CHOICE,   /* a scalar: one of choices -> one item */
 	WEFT_SHAPE_CONSTANT, /* a scalar: an expression that is known beforehand -> one item */
 	WEFT_SHAPE_SIGNAL, /* a scalar: a signal's name, one of choices, or its number -> one item */
+	WEFT_SHAPE_ASSIGN, /* a map variable -> expression, or operator and expression: += x */
+	WEFT_SHAPE_VARIABLES, /* a variable or a list of them -> an item each */
 };
 
 /* One field of an action whose value is a map ({into: , by: , value: }); or, with name "", the

@@ -169,6 +169,7 @@ struct weft_node *weft_resolve_member(struct weft_sema *s, const struct weft_ast
 	struct weft_node *n;
 	struct weft_arg arg;
 	char name[32];
+	bool mine;
 
 	if (of->kind == WEFT_AST_NAME && strcmp(of->s, "args") == 0) {
 		if (s->unknown_probe)
@@ -182,6 +183,9 @@ struct weft_node *weft_resolve_member(struct weft_sema *s, const struct weft_ast
 	}
 	if (of->kind == WEFT_AST_NAME && strcmp(of->s, "entry") == 0)
 		return weft_resolve_entry(s, a);
+	n = weft_resolve_state(s, a, &mine);
+	if (mine)
+		return n;
 	n = weft_type_ast(s, of);
 	if (!n)
 		return NULL;

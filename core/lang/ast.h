@@ -16,6 +16,7 @@
 /* Where errors of one expression go. */
 struct weft_source {
 	const struct weft_text *text;
+	uint32_t from; /* where in the text the expression begins: behind `+=`, for one */
 	struct weft_arena *arena;
 	struct weft_error *err;
 };
@@ -58,6 +59,8 @@ enum weft_token_kind {
 	WEFT_TOKEN_COLON,
 	WEFT_TOKEN_OPEN,
 	WEFT_TOKEN_CLOSE,
+	WEFT_TOKEN_INDEX_OPEN,
+	WEFT_TOKEN_INDEX_CLOSE,
 	WEFT_TOKEN_DOT,
 	WEFT_TOKEN_COMMA,
 	WEFT_TOKEN_WRONG, /* of other languages, with a hint; the lexer never returns it */
@@ -90,11 +93,12 @@ enum weft_ast_kind {
 	WEFT_AST_NAME,   /* s */
 	WEFT_AST_PARAM,  /* s */
 	WEFT_AST_UNARY,  /* op, kid[0] */
-	WEFT_AST_BINARY, /* op, kid[0], kid[1]; && and || too */
+	WEFT_AST_BINARY, /* op, kid[0], kid[1]; &&, || and ?? too */
 	WEFT_AST_COND,
 	WEFT_AST_CAST,   /* type, kid[0] */
 	WEFT_AST_MEMBER, /* kid[0], s */
 	WEFT_AST_CALL,   /* s, kid[0]: the first argument, the others by next */
+	WEFT_AST_INDEX,  /* kid[0][kid[1], ...]: the first of n keys, the others by next */
 };
 
 struct weft_ast {
@@ -105,10 +109,10 @@ struct weft_ast {
 	int64_t value;
 	bool is_unsigned;
 	const char *s;
-	uint32_t n; /* bytes of s; CALL: arguments */
+	uint32_t n; /* bytes of s; CALL: arguments; INDEX: keys */
 	struct weft_type type;
 	struct weft_ast *kid[3];
-	struct weft_ast *next; /* among the arguments of a call */
+	struct weft_ast *next; /* among the arguments of a call, the keys of an element */
 };
 
 /* Parses all of the text. 0, or an error that was reported (the first: what follows a slip of

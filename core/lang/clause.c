@@ -152,11 +152,14 @@ static void note_all_uses(struct weft_typed_clause *out)
 	}
 }
 
-static int type_clause(struct weft_clause_typer *c, const struct weft_clause *clause,
-		       struct weft_typed_clause *out)
+int weft_type_clause(struct weft_clause_typer *c, const struct weft_clause *clause,
+		     struct weft_typed_clause *out)
 {
 	memset(out, 0, sizeof(*out));
 	out->clause = clause;
+	c->clause = out;
+	c->s.clause = out;
+	c->s.state = c->s.env->state;
 	type_when(c, clause, out);
 	if (clause->n_actions) {
 		out->actions =
@@ -172,27 +175,57 @@ static int type_clause(struct weft_clause_typer *c, const struct weft_clause *cl
 	return c->s.rc;
 }
 
+static const struct weft_probe_info *one_info(void *arg, uint32_t clause)
+{
+	(void)clause;
+	return arg;
+}
+
+/* Types a clause; where the caller has no table of the set's variables, it is made here. */
+static int type_alone(struct weft_clause_typer *c, const struct weft_lang_env *env,
+		      const struct weft_clause *clause, struct weft_typed_clause *out)
+{
+	struct weft_lang_env own = *env;
+	int rc;
+
+	if (!own.state && own.set) {
+		rc = weft_state_build(own.set, one_info, (void *)own.info, c->s.src.arena,
+				      &own.state, c->s.src.err);
+		if (rc)
+			return rc;
+	}
+	c->s.env = &own;
+	return weft_type_clause(c, clause, out);
+}
+
 int weft_lang_clause(const struct weft_lang_env *env, const struct weft_clause *clause,
 		     struct weft_arena *arena, struct weft_typed_clause *out, struct weft_error *err)
 {
-	struct weft_clause_typer c = {.s = {.src = {.arena = arena, .err = err}, .env = env}};
+	struct weft_clause_typer c = {.s = {.src = {.arena = arena, .err = err}}};
 
-	return type_clause(&c, clause, out);
+	return type_alone(&c, env, clause, out);
+}
+
+int weft_lang_check_clause(const struct weft_lang_env *env, const struct weft_clause *clause,
+			   struct weft_error *err)
+{
+	struct weft_arena *arena = weft_arena_create();
+	struct weft_clause_typer c = {
+		.s = {.src = {.arena = arena, .err = err}, .unknown_probe = true}};
+	struct weft_typed_clause out;
+	int rc;
+
+	if (!arena)
+		return weft_nomem(err);
+	rc = type_alone(&c, env, clause, &out);
+	weft_arena_destroy(arena);
+	return rc;
 }
 
 int weft_lang_check_syntax(const struct weft_set *set, const struct weft_clause *clause,
 			   bool destructive, struct weft_error *err)
 {
 	struct weft_lang_env env = {.set = set, .destructive = destructive};
-	struct weft_arena *arena = weft_arena_create();
-	struct weft_clause_typer c = {
-		.s = {.src = {.arena = arena, .err = err}, .env = &env, .unknown_probe = true}};
-	struct weft_typed_clause out;
-	int rc;
 
-	if (!arena)
-		return weft_nomem(err);
-	rc = type_clause(&c, clause, &out);
-	weft_arena_destroy(arena);
-	return rc;
+	return weft_lang_check_clause(&env, clause, err);
 }

@@ -25,6 +25,8 @@ struct weft_clause_typer {
 	const struct weft_action *action;
 	struct weft_typed_action *out;
 	struct weft_node *constants[WEFT_N_CONSTANTS]; /* of the action; NULL: absent, or wrong */
+	struct weft_typed_clause *clause;
+	size_t cap_locals;
 };
 
 /* Takes one item, whose text is there, into c->out. */
@@ -45,5 +47,13 @@ void weft_take_view(struct weft_clause_typer *c);
  * AGGREGATION_UNKNOWN at the name's place. */
 int weft_find_filler(const struct weft_set *set, const struct weft_text *name,
 		     const struct weft_action **out, struct weft_error *err);
+
+/* assign.c: an entry of `set`, and of `delete`. */
+void weft_take_assignment(struct weft_clause_typer *c, const struct weft_item *item);
+void weft_take_variable(struct weft_clause_typer *c, const struct weft_item *item);
+
+/* Types a clause, on the variables that s->env->state has. Also the pass that finds out their types. */
+int weft_type_clause(struct weft_clause_typer *c, const struct weft_clause *clause,
+		     struct weft_typed_clause *out);
 
 #endif

@@ -21,6 +21,24 @@ static struct weft_node *type_stack_call(struct weft_sema *s, const struct weft_
 	return weft_node_new(s, WEFT_NODE_STACK, t, a);
 }
 
+static struct weft_node *type_defined(struct weft_sema *s, const struct weft_function *f,
+				      struct weft_node **args, const struct weft_ast *a)
+{
+	struct weft_type t = {.kind = WEFT_VALUE_INT, .size = 8, .is_signed = true};
+	struct weft_node *n = args[0];
+
+	if (n->kind == WEFT_NODE_LOCAL || (n->kind == WEFT_NODE_STATE && n->state->counts))
+		return weft_node_int(s, 1, false, a);
+	if (n->kind != WEFT_NODE_STATE)
+		return weft_sema_fail(s, n->span.start, "FUNCTION_ARGUMENTS",
+				      "%s asks whether a variable is set, and this is none",
+				      f->signature);
+	n = weft_node_new(s, WEFT_NODE_DEFINED, t, a);
+	if (n)
+		n->kid[0] = args[0];
+	return n;
+}
+
 #define I(bytes, sign)                                                       \
 	{                                                                    \
 		.kind = WEFT_VALUE_INT, .size = (bytes), .is_signed = (sign) \
@@ -48,6 +66,7 @@ static struct weft_node *type_stack_call(struct weft_sema *s, const struct weft_
 #define STRING WEFT_TAKES_STRING
 #define TEXT   WEFT_TAKES_TEXT
 #define BYTES  WEFT_TAKES_BYTES
+#define ANY    WEFT_TAKES_ANY
 
 /* "A string of memory" ends where all strings end: at the first zero byte, or at options.strsize,
  * and then it is counted as STRING_TRUNCATED. */
@@ -129,6 +148,9 @@ const struct weft_function weft_functions[] = {
 	{"ipv6", WEFT_FN_IPV6, "ipv6(bytes)", P(BYTES), 1, 1, K(INET), weft_call_ipv6,
 	 "16 bytes as an address: `ipv6(copyin(arg1 + 8, 16))`. Another number of bytes is a fault, "
 	 "FAULT_RANGE."},
+
+	{"defined", WEFT_FN_DEFINED, "defined(VARIABLE)", P(ANY), 1, 1, I(8, true), type_defined,
+	 "1 if the variable (a global, `self.NAME`, `NAME[KEY, ...]`) is set, else 0."},
 };
 const size_t weft_n_functions = sizeof(weft_functions) / sizeof(weft_functions[0]);
 _Static_assert(sizeof(weft_functions) / sizeof(weft_functions[0]) == WEFT_N_FUNCTIONS,
@@ -178,6 +200,8 @@ bool weft_param_fits(struct weft_sema *s, const struct weft_function *f, size_t 
 	const struct weft_node *n = *arg;
 	char name[32];
 
+	if (p == WEFT_TAKES_ANY)
+		return true;
 	if ((p == WEFT_TAKES_CONST && n->kind != WEFT_NODE_INT) ||
 	    (p == WEFT_TAKES_TEXT && n->kind != WEFT_NODE_STRING)) {
 		weft_sema_fail(s, n->span.start, "FUNCTION_ARGUMENTS",

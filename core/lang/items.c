@@ -197,10 +197,16 @@ static void take_choice(struct weft_clause_typer *c, const struct weft_item *ite
 }
 
 static void (*const take[])(struct weft_clause_typer *, const struct weft_item *) = {
-	[WEFT_SHAPE_EXPR] = take_expr,          [WEFT_SHAPE_NAME] = take_name,
-	[WEFT_SHAPE_NAMES] = take_names,        [WEFT_SHAPE_KEYS] = take_keys,
-	[WEFT_SHAPE_FIELDS] = take_fields,      [WEFT_SHAPE_FORMAT] = take_format,
-	[WEFT_SHAPE_CHOICE] = take_choice,      [WEFT_SHAPE_CONSTANT] = weft_take_constant,
+	[WEFT_SHAPE_EXPR] = take_expr,
+	[WEFT_SHAPE_NAME] = take_name,
+	[WEFT_SHAPE_NAMES] = take_names,
+	[WEFT_SHAPE_KEYS] = take_keys,
+	[WEFT_SHAPE_FIELDS] = take_fields,
+	[WEFT_SHAPE_FORMAT] = take_format,
+	[WEFT_SHAPE_CHOICE] = take_choice,
+	[WEFT_SHAPE_CONSTANT] = weft_take_constant,
+	[WEFT_SHAPE_ASSIGN] = weft_take_assignment,
+	[WEFT_SHAPE_VARIABLES] = weft_take_variable,
 	[WEFT_SHAPE_SIGNAL] = weft_take_signal,
 };
 

@@ -65,6 +65,7 @@ const char *weft_type_name(const struct weft_type *t, char buf[32]);
  *  - Arithmetic happens in 64 bits: narrower operands stand under a CAST. A CAST never has the type
  *    of its kid, and both are INT.
  *  - A division's kid[1] is not the constant 0.
+ *  - INTs of variables have 64 bits, STRINGs of variables the cap of options.strsize.
  */
 enum weft_node_kind {
 	WEFT_NODE_INT,    /* value */
@@ -84,6 +85,14 @@ enum weft_node_kind {
 	WEFT_NODE_CAST,  /* kid[0] to the node's type: truncation or extension by kid[0]'s sign */
 	WEFT_NODE_STACK, /* stack or ustack; type.space, type.cap */
 	WEFT_NODE_ENTRY, /* index: an INT argument of the entry that a return is paired with */
+	WEFT_NODE_STATE, /* state: a variable; of an array kid[0] is the TUPLE of its keys. As what is
+			  * assigned to: op is EQ, or ADD, SUB, AND, OR, XOR of an update */
+	WEFT_NODE_LOCAL, /* index: this.NAME of the clause, assigned to before; op likewise */
+	WEFT_NODE_TUPLE, /* kid[0]: a key, which has the node's type but for the cap; kid[1]: the
+			  * other keys or none. INT keys have 64 bits */
+	WEFT_NODE_DEFAULT, /* kid[0], a STATE, or kid[1] while that is unset. INT: of one type.
+			    * STRING: caps are at most the node's */
+	WEFT_NODE_DEFINED, /* int64: kid[0], a STATE, is set */
 	WEFT_NODE_CALL,  /* function; the kids are its arguments, INT ones of 64 bits. Of what reads
 			  * memory type.space says whose, and type.cap bounds what is read */
 };
@@ -120,6 +129,7 @@ enum weft_function_id {
 	WEFT_FN_USYM,
 	WEFT_FN_IPV4,
 	WEFT_FN_IPV6,
+	WEFT_FN_DEFINED, /* becomes a DEFINED node */
 	WEFT_N_FUNCTIONS
 };
 
@@ -146,6 +156,7 @@ enum weft_op {
 	WEFT_OP_NOT,
 	WEFT_OP_LOGNOT,
 	WEFT_OP_PLUS,
+	WEFT_OP_DEFAULT, /* ?? */
 };
 const char *weft_op_text(enum weft_op op);
 
@@ -166,10 +177,63 @@ struct weft_node {
 	const char *string; /* STRING: bytes without NUL inside */
 	uint32_t length;    /* STRING: bytes without the NUL */
 	const struct weft_var *var;
+	const struct weft_state_var *state;
 	uint32_t index;
 	enum weft_function_id function;
 	struct weft_node *kid[3];
 };
+
+/* ---- state ---- */
+
+enum weft_state_scope {
+	WEFT_STATE_GLOBAL,
+	WEFT_STATE_THREAD, /* self.NAME */
+	WEFT_STATE_CLAUSE, /* this.NAME; not in the set's table: each clause has its own */
+	WEFT_STATE_ARRAY,
+};
+
+/* A variable of the set: one row for all clauses (state.c). */
+struct weft_state_var {
+	const char *name; /* as written, without keys: total, self.start, sizes */
+	enum weft_state_scope scope;
+	struct weft_pos pos;  /* of its first assignment */
+	bool typed;           /* true of all once the table is made */
+	struct weft_type type; /* INT of 64 bits or STRING */
+	struct weft_pos typed_pos; /* of the assignment that says the type */
+	/* Only ever changed by updates, of which 0 is the beginning: never unset. */
+	bool counts;
+	bool deleted; /* some action deletes it */
+	struct weft_type *keys; /* ARRAY; kind is INT of 64 bits, STRING, PROBE or STACK */
+	bool *keys_typed;
+	uint32_t n_keys;
+	struct weft_state_var *next; /* in the table's chain */
+};
+
+/* The variables of a set, in the order of their first assignments. */
+struct weft_state {
+	struct weft_state_var **vars;
+	size_t n_vars;
+	struct weft_state_var **chains;
+	size_t n_chains;
+	uint64_t salt[2];
+	bool inferring; /* types are being found out: what is not known yet is no error */
+};
+
+/* What is known of the probes that a clause (its index in file order) is for; NULL: nothing yet,
+ * or a begin or end list. */
+typedef const struct weft_probe_info *weft_state_info(void *arg, uint32_t clause);
+
+/*
+ * The variables of a set and their types: of each the first assignment in file order whose type can
+ * be told. Types that hang on a probe that is not there yet are int64. Says nothing of what is wrong
+ * in clauses but STATE_KEYS and STATE_TYPE where two mentions of a name disagree in form; typing the
+ * clauses says the rest. *out is NULL where the set has no variables. Tags besides: NO_MEMORY.
+ */
+int weft_state_build(const struct weft_set *set, weft_state_info *info_of, void *arg,
+		     struct weft_arena *arena, struct weft_state **out, struct weft_error *err);
+
+/* A variable and its type as one line, for explain: "sizes[int64, string]  uint64". */
+char *weft_state_var_text(const struct weft_state_var *v, struct weft_arena *arena);
 
 /* ---- variables ---- */
 
@@ -221,13 +285,15 @@ struct weft_typed_action {
 	const struct weft_action *action;
 	/* The parts by meaning; unused ones are empty. */
 	const char *into;             /* aggregations */
-	struct weft_typed_item *keys; /* `by`: INT of any size, STRING, PROBE, STACK */
+	struct weft_typed_item *keys; /* `by`: INT of any size, STRING, PROBE, STACK; set, delete:
+				       * the variables, STATE or LOCAL */
 	size_t n_keys;
 	struct weft_node *value;        /* aggregations: 64-bit; exit's status: any INT */
 	const char *unit;               /* or NULL */
 	struct weft_buckets buckets;    /* quantize, lquantize, llquantize */
 	struct weft_view view;          /* show */
-	struct weft_typed_item *fields; /* emit's fields, printf's arguments */
+	struct weft_typed_item *fields; /* emit's fields, printf's arguments; set: the values, one
+					 * for each variable, of its type (but for a STRING's cap) */
 	size_t n_fields;
 	const char *format; /* printf, checked against fields */
 	const char **names; /* show, clear: empty means all */
@@ -242,6 +308,13 @@ struct weft_typed_clause {
 	size_t n_actions;
 	bool uses_elapsed, uses_ustack, uses_stack;
 	uint64_t entry_args; /* the arguments of the entry that it uses: bit i for arg i */
+	struct weft_local { /* this.NAME, in order of assignment */
+		const char *name;
+		bool typed; /* false only after errors, and where the probe is not known */
+		struct weft_type type;
+		struct weft_pos pos;
+	} * locals;
+	size_t n_locals;
 };
 
 /* What the language needs to know of the probe that a clause is typed for. info NULL: a begin or
@@ -252,6 +325,8 @@ struct weft_lang_env {
 	const char *probe; /* for messages */
 	bool destructive;
 	const struct weft_probe_info *entry_info; /* of a return: what its entry is like; or NULL */
+	struct weft_state *state; /* the set's variables; NULL: found out anew, as if all clauses of the
+				   * set were for this probe (tests) */
 };
 
 /* Types one clause for one kind of probe. Reports every error it finds; the result lives in arena.
@@ -260,7 +335,7 @@ struct weft_lang_env {
  * REGS_NONE, ELAPSED_NONE, ENTRY_NONE, PARAM_UNKNOWN, FUNCTION_UNKNOWN, FUNCTION_ARGUMENTS, FORMAT_BAD,
  * FORMAT_ARGUMENTS, AGGREGATION_UNKNOWN, NAME_BAD, NAME_TWICE, DIVIDE_BY_ZERO (by a constant),
  * STRING_TOO_LONG, VALUE_MISSING, DESTRUCTIVE, SIGNAL_NONE, CONSTANT_NEEDED,
- * BUCKETS_BAD, VIEW_BAD. */
+ * BUCKETS_BAD, VIEW_BAD, STATE_UNASSIGNED, STATE_TYPE, STATE_KEYS, STATE_NAME, STATE_UPDATE. */
 int weft_lang_clause(const struct weft_lang_env *env, const struct weft_clause *clause,
 		     struct weft_arena *arena, struct weft_typed_clause *out,
 		     struct weft_error *err);
@@ -270,7 +345,9 @@ int weft_lang_expr(const struct weft_lang_env *env, const struct weft_text *text
 		   struct weft_arena *arena, struct weft_node **out, struct weft_error *err);
 
 /* What can be said of a clause without knowing its probe: everything but what hangs on arguments,
- * retval and elapsed. */
+ * retval and elapsed. env: set and state count. */
+int weft_lang_check_clause(const struct weft_lang_env *env, const struct weft_clause *clause,
+			   struct weft_error *err);
 int weft_lang_check_syntax(const struct weft_set *set, const struct weft_clause *clause,
 			   bool destructive, struct weft_error *err);
 

@@ -54,6 +54,18 @@ bool weft_arg_index(const char *name, uint32_t *index)
 	return *digits == '\0';
 }
 
+bool weft_name_is_taken(const char *name)
+{
+	static const char *const others[] = {"args", "self", "this", "entry"};
+	uint32_t index;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcmp(others[i], name) == 0)
+			return true;
+	return find_var(name) || weft_arg_index(name, &index) ||
+	       weft_cast_type(name, (uint32_t)strlen(name));
+}
+
 /* ---- names that mean nothing ---- */
 
 struct candidates {
@@ -81,6 +93,9 @@ static void gather(struct weft_sema *s, struct candidates *c)
 			return;
 	for (size_t i = 0; i < weft_n_functions; i++)
 		if (add_candidate(c, weft_functions[i].name))
+			return;
+	for (size_t i = 0; s->state && i < s->state->n_vars; i++)
+		if (add_candidate(c, s->state->vars[i]->name))
 			return;
 	for (size_t i = 0; i < weft_n_args(s->env); i++) {
 		weft_arg_get(s->env, i, &arg);
@@ -174,7 +189,9 @@ struct weft_node *weft_resolve_name(struct weft_sema *s, const struct weft_ast *
 {
 	const struct weft_var *v = find_var(a->s);
 	const struct weft_function *f;
+	struct weft_node *n;
 	uint32_t index;
+	bool mine;
 
 	if (v)
 		return resolve_var(s, v, a);
@@ -189,6 +206,9 @@ struct weft_node *weft_resolve_name(struct weft_sema *s, const struct weft_ast *
 			s, a->start, "ARG_UNKNOWN",
 			"`entry` is not a value: an argument of the entry is written entry.NAME or "
 			"entry.argN");
+	n = weft_resolve_state(s, a, &mine);
+	if (mine)
+		return n;
 	f = find_function(a->s);
 	if (f)
 		return weft_sema_fail(s, a->start, "FUNCTION_ARGUMENTS",

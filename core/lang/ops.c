@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The rows of ops.h. All binary operators group from the left. */
+/* The rows of ops.h. Binary operators group from the left, but for `??`. */
 #include "core/lang/ops.h"
 
 const struct weft_op_spec weft_ops[] = {
-	[WEFT_OP_MUL] = {WEFT_OP_MUL, "*", 10, "product; wraps"},
-	[WEFT_OP_DIV] = {WEFT_OP_DIV, "/", 10, "quotient, towards zero; by zero is a fault"},
-	[WEFT_OP_MOD] = {WEFT_OP_MOD, "%", 10,
+	[WEFT_OP_MUL] = {WEFT_OP_MUL, "*", 11, "product; wraps"},
+	[WEFT_OP_DIV] = {WEFT_OP_DIV, "/", 11, "quotient, towards zero; by zero is a fault"},
+	[WEFT_OP_MOD] = {WEFT_OP_MOD, "%", 11,
 			 "remainder, with the sign of the left; by zero is a fault"},
-	[WEFT_OP_ADD] = {WEFT_OP_ADD, "+", 9, "sum; wraps"},
-	[WEFT_OP_SUB] = {WEFT_OP_SUB, "-", 9, "difference; wraps"},
-	[WEFT_OP_SHL] = {WEFT_OP_SHL, "<<", 8, "shift to the left; the count is taken modulo 64"},
-	[WEFT_OP_SHR] = {WEFT_OP_SHR, ">>", 8,
+	[WEFT_OP_ADD] = {WEFT_OP_ADD, "+", 10, "sum; wraps"},
+	[WEFT_OP_SUB] = {WEFT_OP_SUB, "-", 10, "difference; wraps"},
+	[WEFT_OP_SHL] = {WEFT_OP_SHL, "<<", 9, "shift to the left; the count is taken modulo 64"},
+	[WEFT_OP_SHR] = {WEFT_OP_SHR, ">>", 9,
 			 "shift to the right, keeping the sign of a signed left side; the count is taken "
 			 "modulo 64"},
+	[WEFT_OP_DEFAULT] = {WEFT_OP_DEFAULT, "??", 8,
+			     "the variable on the left if it is set, else the right side, which is "
+			     "evaluated only then"},
 	[WEFT_OP_LT] = {WEFT_OP_LT, "<", 7, "less than"},
 	[WEFT_OP_LE] = {WEFT_OP_LE, "<=", 7, "less than or equal"},
 	[WEFT_OP_GT] = {WEFT_OP_GT, ">", 7, "greater than"},

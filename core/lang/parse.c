@@ -143,30 +143,40 @@ static int expect_close(struct parser *p)
 	return advance(p);
 }
 
-static int parse_call(struct parser *p, const struct weft_token *name, struct weft_ast **out)
+/* What opens the list is the next token: expressions with commas between them, into of->n and the
+ * chain that begins at *tail. */
+static int parse_list(struct parser *p, struct weft_ast *of, struct weft_ast **tail,
+		      enum weft_token_kind close)
 {
-	struct weft_ast call = {.kind = WEFT_AST_CALL, .s = name->s};
-	struct weft_ast **tail = &call.kid[0];
-	int rc = enter(p);
+	int rc;
 
 	p->open++;
-	if (!rc)
-		rc = advance(p);
-	while (!rc && (p->tok.kind != WEFT_TOKEN_CLOSE || call.n)) {
-		struct weft_ast *arg = NULL;
+	rc = advance(p);
+	while (!rc && (p->tok.kind != close || of->n)) {
+		struct weft_ast *item = NULL;
 
-		rc = parse_cond(p, &arg);
-		if (rc || !arg)
+		rc = parse_cond(p, &item);
+		if (rc || !item)
 			return rc;
-		call.n++;
-		if (arg->depth > call.depth)
-			call.depth = arg->depth;
-		*tail = arg;
-		tail = &arg->next;
+		of->n++;
+		if (item->depth > of->depth)
+			of->depth = item->depth;
+		*tail = item;
+		tail = &item->next;
 		if (p->tok.kind != WEFT_TOKEN_COMMA)
 			break;
 		rc = advance(p);
 	}
+	return rc;
+}
+
+static int parse_call(struct parser *p, const struct weft_token *name, struct weft_ast **out)
+{
+	struct weft_ast call = {.kind = WEFT_AST_CALL, .s = name->s};
+	int rc = enter(p);
+
+	if (!rc)
+		rc = parse_list(p, &call, &call.kid[0], WEFT_TOKEN_CLOSE);
 	if (!rc)
 		rc = expect_close(p);
 	p->nesting--;
@@ -209,13 +219,36 @@ static int parse_paren(struct parser *p, uint32_t start, bool *is_cast, struct w
 	return 0;
 }
 
+/* name[a, b]; the bracket is the next token. */
+static int parse_index(struct parser *p, uint32_t start, struct weft_ast **out)
+{
+	struct weft_ast index = {.kind = WEFT_AST_INDEX, .kid = {*out}};
+	int rc = enter(p);
+
+	if (!rc)
+		rc = parse_list(p, &index, &index.kid[1], WEFT_TOKEN_INDEX_CLOSE);
+	if (!rc && !index.n)
+		rc = fail_unexpected(p, "a key");
+	if (!rc && p->tok.kind != WEFT_TOKEN_INDEX_CLOSE)
+		rc = fail_unexpected(p, "`]`");
+	p->open--;
+	p->nesting--;
+	if (!rc)
+		rc = advance(p);
+	return rc ? rc : make(p, &index, start, out);
+}
+
 static int parse_members(struct parser *p, uint32_t start, struct weft_ast **out)
 {
 	int rc = 0;
 
-	while (!rc && p->tok.kind == WEFT_TOKEN_DOT) {
+	while (!rc && (p->tok.kind == WEFT_TOKEN_DOT || p->tok.kind == WEFT_TOKEN_INDEX_OPEN)) {
 		struct weft_ast member = {.kind = WEFT_AST_MEMBER, .kid = {*out}};
 
+		if (p->tok.kind == WEFT_TOKEN_INDEX_OPEN) {
+			rc = parse_index(p, start, out);
+			continue;
+		}
 		rc = advance(p);
 		if (rc)
 			return rc;
@@ -341,7 +374,9 @@ static int parse_binary(struct parser *p, unsigned precedence, struct weft_ast *
 
 		rc = advance(p);
 		if (!rc)
-			rc = parse_binary(p, weft_ops[node.op].precedence + 1, &node.kid[1]);
+			rc = parse_binary(
+				p, weft_ops[node.op].precedence + (node.op != WEFT_OP_DEFAULT),
+				&node.kid[1]);
 		if (!rc)
 			rc = make(p, &node, start, out);
 	}
@@ -374,7 +409,7 @@ static int parse_cond(struct parser *p, struct weft_ast **out)
 
 int weft_parse(const struct weft_source *src, struct weft_ast **out)
 {
-	struct parser p = {.lx = {.src = *src}};
+	struct parser p = {.lx = {.src = *src, .at = src->from}};
 	int rc;
 
 	if (strnlen(src->text->s, WEFT_EXPR_MAX_SIZE + 1) > WEFT_EXPR_MAX_SIZE)
@@ -385,10 +420,12 @@ int weft_parse(const struct weft_source *src, struct weft_ast **out)
 	if (rc)
 		return rc;
 	if (p.tok.kind == WEFT_TOKEN_END)
-		return weft_source_fail(src, 0, "EXPR_SYNTAX", "the expression is empty");
+		return weft_source_fail(src, src->from, "EXPR_SYNTAX", "the expression is empty");
 	rc = parse_cond(&p, out);
 	if (!rc && p.tok.kind == WEFT_TOKEN_CLOSE)
 		rc = weft_source_fail(src, p.tok.start, "EXPR_SYNTAX", "this `)` closes nothing");
+	else if (!rc && p.tok.kind == WEFT_TOKEN_INDEX_CLOSE)
+		rc = weft_source_fail(src, p.tok.start, "EXPR_SYNTAX", "this `]` closes nothing");
 	else if (!rc && p.tok.kind != WEFT_TOKEN_END)
 		rc = fail_unexpected(&p, "an operator or the end");
 	return rc;

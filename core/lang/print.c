@@ -73,6 +73,21 @@ static void print_head(FILE *f, const struct weft_node *n)
 	case WEFT_NODE_CALL:
 		fputs(weft_functions[n->function].name, f);
 		break;
+	case WEFT_NODE_STATE:
+		fputs(n->state->name, f);
+		break;
+	case WEFT_NODE_LOCAL:
+		fprintf(f, "this#%u", n->index);
+		break;
+	case WEFT_NODE_TUPLE:
+		fputs("key", f);
+		break;
+	case WEFT_NODE_DEFAULT:
+		fputs("??", f);
+		break;
+	case WEFT_NODE_DEFINED:
+		fputs("defined", f);
+		break;
 	case WEFT_NODE_UNARY:
 	case WEFT_NODE_BINARY:
 	case WEFT_NODE_LOGICAL:

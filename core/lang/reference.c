@@ -49,7 +49,12 @@ static void variables(FILE *f)
 		cell(f, v->help, false);
 		putc('\n', f);
 	}
-	fputs("| `arg0` ... `argN` | the probe's | An argument by its place. |\n"
+	fputs("| `NAME` | int64, uint64 or string | A variable of the whole run, given a value by "
+	      "`set`. |\n"
+	      "| `self.NAME` | the same | A variable that each thread has of its own. |\n"
+	      "| `this.NAME` | the same | A variable of this firing of the clause. |\n"
+	      "| `NAME[KEY, ...]` | the same | An element of an array. |\n"
+	      "| `arg0` ... `argN` | the probe's | An argument by its place. |\n"
 	      "| `args.NAME` | the probe's | An argument by its name, where it has one. |\n"
 	      "| `entry.NAME`, `entry.argN` | the entry's | In a clause of a return: an argument of the "
 	      "entry that it belongs to, as it was then. Integers and addresses. |\n"
@@ -89,7 +94,7 @@ static void operator_rows(FILE *f, unsigned precedence, unsigned level)
 		if (weft_ops[i].precedence != precedence)
 			continue;
 		fprintf(f, "| %u |", level);
-		cell(f, precedence ? "left" : "right", false);
+		cell(f, precedence && weft_ops[i].op != WEFT_OP_DEFAULT ? "left" : "right", false);
 		cell(f, weft_ops[i].text, true);
 		cell(f, weft_ops[i].help, false);
 		putc('\n', f);
@@ -128,6 +133,8 @@ static const char *const shapes[] = {
 	[WEFT_SHAPE_CHOICE] = "",
 	[WEFT_SHAPE_SIGNAL] = "",
 	[WEFT_SHAPE_CONSTANT] = "constant expression",
+	[WEFT_SHAPE_ASSIGN] = "map from variable to expression",
+	[WEFT_SHAPE_VARIABLES] = "variable or list of variables",
 };
 
 static void action(FILE *f, const struct weft_action_spec *a)
@@ -160,6 +167,7 @@ static void actions(FILE *f)
 		[WEFT_GROUP_RECORD] = "Records",
 		[WEFT_GROUP_CONTROL] = "Control",
 		[WEFT_GROUP_DESTRUCTIVE] = "Destructive",
+		[WEFT_GROUP_STATE] = "State",
 	};
 
 	for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {

@@ -41,10 +41,17 @@ uint32_t weft_env_stackframes(const struct weft_lang_env *env)
 
 struct weft_node *weft_sema_expr(struct weft_sema *s, const struct weft_text *text)
 {
+	return weft_sema_expr_from(s, text, 0);
+}
+
+struct weft_node *weft_sema_expr_from(struct weft_sema *s, const struct weft_text *text,
+				      uint32_t from)
+{
 	struct weft_ast *ast = NULL;
 	int rc;
 
 	s->src.text = text;
+	s->src.from = from;
 	rc = weft_parse(&s->src, &ast);
 	if (rc) {
 		if (!s->rc)
@@ -57,7 +64,7 @@ struct weft_node *weft_sema_expr(struct weft_sema *s, const struct weft_text *te
 int weft_lang_expr(const struct weft_lang_env *env, const struct weft_text *text,
 		   struct weft_arena *arena, struct weft_node **out, struct weft_error *err)
 {
-	struct weft_sema s = {.src = {.arena = arena, .err = err}, .env = env};
+	struct weft_sema s = {.src = {.arena = arena, .err = err}, .env = env, .state = env->state};
 
 	*out = weft_sema_expr(&s, text);
 	return *out ? 0 : s.rc;

@@ -17,6 +17,8 @@ struct weft_sema {
 	const struct weft_lang_env *env;
 	bool unknown_probe; /* arguments, retval and elapsed are taken on trust */
 	unsigned dead;      /* inside something that a constant keeps from being evaluated */
+	struct weft_state *state;              /* the set's variables; NULL: it has none */
+	const struct weft_typed_clause *clause; /* whose locals there are; NULL: none */
 	int rc;             /* 0, or of the first error */
 };
 
@@ -27,6 +29,8 @@ struct weft_node *weft_sema_nomem(struct weft_sema *s);
 
 /* Parses and types one text. NULL: see above, or s->rc. */
 struct weft_node *weft_sema_expr(struct weft_sema *s, const struct weft_text *text);
+struct weft_node *weft_sema_expr_from(struct weft_sema *s, const struct weft_text *text,
+				      uint32_t from);
 
 /* "an int64", "a string", "bytes". */
 const char *weft_type_phrase(const struct weft_type *t, char buf[32]);
@@ -73,6 +77,33 @@ struct weft_node *weft_resolve_param(struct weft_sema *s, const struct weft_ast 
 struct weft_node *weft_resolve_member(struct weft_sema *s, const struct weft_ast *a);
 struct weft_node *weft_resolve_call(struct weft_sema *s, const struct weft_ast *a);
 
+/* ---- state.c, resolve_state.c ---- */
+
+/* A mention of a variable: what its tree says, whether there is such a one or not. */
+struct weft_state_ref {
+	enum weft_state_scope scope;
+	const char *name;  /* in the arena: self.start */
+	const char *local; /* CLAUSE: without `this.` */
+	const struct weft_ast *keys;
+	uint32_t n_keys;
+};
+
+/* 1: a variable's form; 0: something else; -ENOMEM. */
+int weft_state_ref(struct weft_arena *arena, const struct weft_ast *a, struct weft_state_ref *out);
+struct weft_state_var *weft_state_find(const struct weft_state *state, const char *name);
+bool weft_state_used(const struct weft_set *set); /* whether any clause assigns or deletes */
+/* Names that mean something already. */
+bool weft_name_is_taken(const char *name);
+
+/* The variable as a node; what it is not is an error. assigned: to be given a value, not read. */
+struct weft_node *weft_state_node(struct weft_sema *s, const struct weft_ast *a,
+				  const struct weft_state_ref *ref, bool assigned);
+/* A name that is nothing else, or a member of self or this, or an element: NULL with *mine false
+ * where it is no variable's form. */
+struct weft_node *weft_resolve_state(struct weft_sema *s, const struct weft_ast *a, bool *mine);
+struct weft_node *weft_resolve_index(struct weft_sema *s, const struct weft_ast *a);
+struct weft_node *weft_resolve_default(struct weft_sema *s, const struct weft_ast *a);
+
 struct weft_node *weft_resolve_arg(struct weft_sema *s, uint32_t index, const struct weft_ast *a);
 struct weft_node *weft_resolve_retval(struct weft_sema *s, const struct weft_ast *a);
 struct weft_node *weft_resolve_errno(struct weft_sema *s, const struct weft_ast *a);
@@ -102,6 +133,7 @@ enum weft_takes {
 	WEFT_TAKES_STRING,
 	WEFT_TAKES_TEXT, /* a constant string */
 	WEFT_TAKES_BYTES,
+	WEFT_TAKES_ANY, /* whatever it is, as it is */
 };
 
 struct weft_function {

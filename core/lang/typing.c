@@ -281,10 +281,14 @@ struct weft_node *weft_node_cond(struct weft_sema *s, struct weft_node *c, struc
 
 static struct weft_node *type_binary(struct weft_sema *s, const struct weft_ast *a)
 {
-	struct weft_node *x = weft_type_ast(s, a->kid[0]), *y;
+	struct weft_node *x, *y;
 	bool logical = a->op == WEFT_OP_LOGAND || a->op == WEFT_OP_LOGOR;
-	bool dead = logical && x && is_const(x) && (x->value != 0) == (a->op == WEFT_OP_LOGOR);
+	bool dead;
 
+	if (a->op == WEFT_OP_DEFAULT)
+		return weft_resolve_default(s, a);
+	x = weft_type_ast(s, a->kid[0]);
+	dead = logical && x && is_const(x) && (x->value != 0) == (a->op == WEFT_OP_LOGOR);
 	s->dead += dead;
 	y = weft_type_ast(s, a->kid[1]);
 	s->dead -= dead;
@@ -342,6 +346,8 @@ struct weft_node *weft_type_ast(struct weft_sema *s, const struct weft_ast *a)
 		return weft_resolve_member(s, a);
 	case WEFT_AST_CALL:
 		return weft_resolve_call(s, a);
+	case WEFT_AST_INDEX:
+		return weft_resolve_index(s, a);
 	}
 	return NULL;
 }

@@ -186,6 +186,54 @@ static const char *check_call(const struct weft_node *n)
 		       : "a call that gives something without a size";
 }
 
+static const char *check_state(const struct weft_node *n)
+{
+	const struct weft_node *k = n->kid[0];
+
+	if (!n->state)
+		return "a variable without its row";
+	if (n->type.kind != n->state->type.kind ||
+	    (is_int(n) && n->type.is_signed != n->state->type.is_signed))
+		return "a variable of another type";
+	if (is_int(n) ? !is_wide(n) : !is_string(n))
+		return "a variable that is neither a wide integer nor a string";
+	for (uint32_t i = 0; i < n->state->n_keys; i++, k = k->kid[1])
+		if (!k || k->kind != WEFT_NODE_TUPLE || k->type.kind != n->state->keys[i].kind)
+			return "an element without its keys";
+	return k ? "too many keys" : NULL;
+}
+
+static const char *check_local(const struct weft_node *n)
+{
+	return is_wide(n) || is_string(n) ? NULL : "a local that is no wide integer and no string";
+}
+
+static const char *check_tuple(const struct weft_node *n)
+{
+	if (n->kid[0]->type.kind != n->type.kind)
+		return "a key of another type";
+	return is_int(n) && !same_int(n, n->kid[0]) ? "a key that is not wide" : NULL;
+}
+
+static const char *check_default(const struct weft_node *n)
+{
+	const struct weft_node *v = n->kid[0], *d = n->kid[1];
+
+	if (!d || v->kind != WEFT_NODE_STATE || v->state->counts)
+		return "a default of nothing that can be unset";
+	if (is_int(n))
+		return same_int(n, v) && same_int(n, d) ? NULL : "a default of another type";
+	if (!is_string(n) || !is_string(v) || !is_string(d))
+		return "a default of neither integers nor strings";
+	return v->type.cap <= n->type.cap && d->type.cap <= n->type.cap ? NULL
+									: "a default too wide";
+}
+
+static const char *check_defined(const struct weft_node *n)
+{
+	return is_truth(n) && n->kid[0]->kind == WEFT_NODE_STATE ? NULL : "defined of no variable";
+}
+
 static const char *(*const checks[])(const struct weft_node *) = {
 	[WEFT_NODE_INT] = check_int,         [WEFT_NODE_STRING] = check_string,
 	[WEFT_NODE_VAR] = check_var,         [WEFT_NODE_ARG] = check_leaf,
@@ -194,11 +242,15 @@ static const char *(*const checks[])(const struct weft_node *) = {
 	[WEFT_NODE_LOGICAL] = check_logical, [WEFT_NODE_COND] = check_cond,
 	[WEFT_NODE_CAST] = check_cast,       [WEFT_NODE_STACK] = check_stack,
 	[WEFT_NODE_ENTRY] = check_entry,     [WEFT_NODE_CALL] = check_call,
+	[WEFT_NODE_STATE] = check_state,     [WEFT_NODE_LOCAL] = check_local,
+	[WEFT_NODE_TUPLE] = check_tuple,     [WEFT_NODE_DEFAULT] = check_default,
+	[WEFT_NODE_DEFINED] = check_defined,
 };
 
 static bool is_leaf_kind(enum weft_node_kind k)
 {
-	return k <= WEFT_NODE_ELAPSED || k == WEFT_NODE_STACK || k == WEFT_NODE_ENTRY;
+	return k <= WEFT_NODE_ELAPSED || k == WEFT_NODE_STACK || k == WEFT_NODE_ENTRY ||
+	       k == WEFT_NODE_LOCAL;
 }
 
 const char *weft_lang_verify(const struct weft_node *n)
@@ -215,7 +267,7 @@ const char *weft_lang_verify(const struct weft_node *n)
 		return "an integer of no size";
 	if (!n->span.text)
 		return "a node without a place";
-	if (is_leaf_kind(n->kind) == (n->kid[0] != NULL))
+	if (n->kind != WEFT_NODE_STATE && is_leaf_kind(n->kind) == (n->kid[0] != NULL))
 		return "a leaf with children, or an operator without";
 	for (int i = 0; i < 3 && n->kid[i]; i++) {
 		wrong = weft_lang_verify(n->kid[i]);
@@ -223,7 +275,7 @@ const char *weft_lang_verify(const struct weft_node *n)
 			return wrong;
 		constant = constant && is_constant(n->kid[i]);
 	}
-	if (n->kid[0] && constant && n->kind != WEFT_NODE_CALL)
+	if (n->kid[0] && constant && n->kind != WEFT_NODE_CALL && n->kind != WEFT_NODE_TUPLE)
 		return "an operator on constants";
 	return checks[n->kind](n);
 }
@@ -238,6 +290,22 @@ static const char *verify_items(const struct weft_typed_item *items, size_t n)
 		wrong = weft_lang_verify(items[i].node);
 		if (wrong)
 			return wrong;
+	}
+	return NULL;
+}
+
+static const char *verify_assignments(const struct weft_typed_action *a)
+{
+	if (a->n_fields != (a->action->spec->kind == WEFT_ACTION_SET ? a->n_keys : 0))
+		return "variables and values that do not go together";
+	for (size_t i = 0; i < a->n_keys; i++) {
+		const struct weft_node *to = a->keys[i].node;
+
+		if (to->kind != WEFT_NODE_STATE && to->kind != WEFT_NODE_LOCAL)
+			return "an assignment to no variable";
+		if (i < a->n_fields && (a->fields[i].node->type.kind != to->type.kind ||
+					(is_int(to) && !same_int(to, a->fields[i].node))))
+			return "an assignment of another type";
 	}
 	return NULL;
 }
@@ -267,7 +335,7 @@ static const char *verify_action(const struct weft_typed_action *a)
 		if (a->keys[i].node->type.kind == WEFT_VALUE_BYTES ||
 		    a->keys[i].node->type.kind == WEFT_VALUE_REGS)
 			return "a key that can be none";
-	return NULL;
+	return a->action->spec->group == WEFT_GROUP_STATE ? verify_assignments(a) : NULL;
 }
 
 const char *weft_lang_verify_clause(const struct weft_typed_clause *c)

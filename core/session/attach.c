@@ -178,6 +178,25 @@ out:
 	return ret;
 }
 
+int weft_session_follow_threads(struct weft_session *s, struct weft_error *err)
+{
+	bool frames = s->plan->maps[WEFT_PLAN_FRAMES].used;
+	struct weft_threads *now;
+	int ret;
+
+	if (s->threads && s->threads_frames == frames)
+		return 0;
+	ret = weft_threads_attach(s->plan, &s->maps, &now, err);
+	if (ret)
+		return ret;
+	/* The new ones are at work before the old ones go. */
+	s->procset_misses += weft_threads_misses(s->threads);
+	weft_threads_detach(s->threads);
+	s->threads = now;
+	s->threads_frames = frames;
+	return 0;
+}
+
 void weft_session_detach_all(struct weft_session *s)
 {
 	size_t i = s->n_attached;
@@ -193,6 +212,9 @@ void weft_session_detach_all(struct weft_session *s)
 		a->provider->provider->detach(a->provider->instance, a->attachment);
 	}
 	s->n_attached = 0;
+	s->procset_misses += weft_threads_misses(s->threads);
+	weft_threads_detach(s->threads);
+	s->threads = NULL;
 	s->procset_misses += weft_procset_misses(s->procset);
 	weft_procset_detach(s->procset);
 	s->procset = NULL;

@@ -32,7 +32,8 @@ static const struct weft_class *entry_class(const struct weft_session *s,
 static int typed_clause(struct weft_session *s, uint32_t clause, const struct weft_enabling *on,
 			struct weft_typed_entry **out, struct weft_error *err)
 {
-	struct weft_lang_env env = {.set = s->set, .destructive = s->env.destructive};
+	struct weft_lang_env env = {
+		.set = s->set, .destructive = s->env.destructive, .state = s->variables};
 	const struct weft_class *class = on->class, *entry = NULL;
 	struct weft_typed_entry *e;
 	char name[512];
@@ -149,6 +150,46 @@ static int type_all(struct weft_session *s, struct weft_error *err)
 		if (failed && !ret)
 			ret = failed;
 	}
+	return ret;
+}
+
+/* ---- variables ---- */
+
+/* By clause: a kind of probe that it meets, for the types of what it assigns. */
+struct met {
+	const struct weft_class **classes; /* by position in set->clauses */
+	size_t n;
+	uint32_t first; /* index of the first of them in file order */
+};
+
+static const struct weft_probe_info *met_info(void *arg, uint32_t clause)
+{
+	const struct met *m = arg;
+
+	clause -= m->first;
+	return clause < m->n && m->classes[clause] ? &m->classes[clause]->info : NULL;
+}
+
+int weft_session_find_variables(struct weft_session *s, struct weft_error *err)
+{
+	struct met m = {.n = s->set->n_clauses};
+	uint32_t index;
+	size_t i;
+	int ret;
+
+	m.classes = calloc(m.n + 1, sizeof(const struct weft_class *));
+	if (!m.classes)
+		return weft_nomem(err);
+	if (m.n)
+		m.first = s->set->clauses[0].index;
+	for (i = 0; i < s->n_enablings; i++)
+		for (uint32_t l = s->enablings[i].list; l; l = s->lists[l].parent)
+			if (!m.classes[s->lists[l].clause])
+				m.classes[s->lists[l].clause] = s->enablings[i].class;
+	ret = weft_state_build(s->set, met_info, &m, s->arena, &s->variables, err);
+	free((void *)m.classes);
+	for (i = 0; !ret && s->variables && i < s->variables->n_vars; i++)
+		ret = weft_plan_variable(s->plan, s->variables->vars[i], &index, err);
 	return ret;
 }
 
@@ -316,7 +357,8 @@ static int compile_list(struct weft_session *s, const struct weft_clause *clause
 			struct weft_typed_clause *typed, struct weft_program *out,
 			struct weft_error *err)
 {
-	struct weft_lang_env env = {.set = s->set, .probe = NULL, .destructive = s->env.destructive};
+	struct weft_lang_env env = {
+		.set = s->set, .destructive = s->env.destructive, .state = s->variables};
 	struct weft_group_probe *probe;
 	struct weft_group group = {0};
 	int ret;
@@ -338,6 +380,8 @@ static int compile_list(struct weft_session *s, const struct weft_clause *clause
 /* A clause that met no probe (yet) is checked as far as it can be without one. */
 int weft_session_check_unmatched(struct weft_session *s, struct weft_error *err)
 {
+	const struct weft_lang_env env = {
+		.set = s->set, .destructive = s->env.destructive, .state = s->variables};
 	int ret = 0, failed;
 	size_t i, k;
 
@@ -346,8 +390,7 @@ int weft_session_check_unmatched(struct weft_session *s, struct weft_error *err)
 			;
 		if (k < s->n_typed)
 			continue;
-		failed = weft_lang_check_syntax(s->set, &s->set->clauses[i], s->env.destructive,
-						err);
+		failed = weft_lang_check_clause(&env, &s->set->clauses[i], err);
 		if (failed && !ret)
 			ret = failed;
 	}

@@ -121,6 +121,7 @@ struct weft_session {
 	size_t n_target_pids;
 
 	struct weft_set *set;
+	struct weft_state *variables; /* of the set; NULL: none */
 	struct weft_plan *plan;
 	struct weft_class **classes; /* hash table of chains, WEFT_CLASS_BUCKETS */
 	struct weft_with *withs;
@@ -147,6 +148,8 @@ struct weft_session {
 
 	struct weft_maps maps;
 	struct weft_procset *procset;
+	struct weft_threads *threads;
+	bool threads_frames; /* it removes rows of FRAMES too, which may come into being later */
 	struct weft_procwatch *procwatch;
 	struct weft_symbols *symbols;
 	struct weft_consumer *consumer;
@@ -210,12 +213,16 @@ const char *weft_enabling_text(struct weft_session *s, uint64_t cookie, int fiel
 void weft_enable_finish(struct weft_session *s);
 
 /* compile.c: enablings to programs */
+int weft_session_find_variables(struct weft_session *s, struct weft_error *err);
 int weft_session_check_unmatched(struct weft_session *s, struct weft_error *err);
 int weft_session_compile_lists(struct weft_session *s, struct weft_error *err);
 int weft_session_compile(struct weft_session *s, struct weft_error *err);
 void weft_gang_destroy(struct weft_gang *g);
 
 /* attach.c */
+/* Follows the ends of threads, where maps have rows of them; does nothing the second time, unless
+ * there is another such map. */
+int weft_session_follow_threads(struct weft_session *s, struct weft_error *err);
 int weft_session_load_gang(struct weft_session *s, struct weft_gang *g, char **log,
 			   struct weft_error *err);
 int weft_session_attach_gang(struct weft_session *s, struct weft_gang *g, struct weft_error *err);

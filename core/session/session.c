@@ -199,6 +199,11 @@ int weft_session_prepare(struct weft_session *s, struct weft_set *set, struct we
 	if (ret)
 		goto out;
 	ret = weft_enable_match(s, 0, err);
+	failed = weft_session_find_variables(s, err);
+	if (!ret)
+		ret = failed;
+	if (failed)
+		goto out;
 	failed = weft_session_compile(s, err);
 	if (!ret)
 		ret = failed;
@@ -355,6 +360,8 @@ int weft_session_start(struct weft_session *s, const struct weft_sink *sink, cha
 	if (ret)
 		goto fail;
 	ret = weft_maps_warm(&s->maps, s->plan, err);
+	if (!ret)
+		ret = weft_session_follow_threads(s, err);
 	if (ret)
 		goto fail;
 	if (s->has_begin) {

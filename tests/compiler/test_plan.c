@@ -185,7 +185,7 @@ Test(compiler_plan, too_far)
 	rig_finish(&r);
 }
 
-Test(compiler_plan, STATE_FULL)
+Test(compiler_plan, PLAN_FULL)
 {
 	uint32_t offset = 0, before;
 	struct rig r;
@@ -197,11 +197,11 @@ Test(compiler_plan, STATE_FULL)
 	cr_expect(!weft_plan_state(r.plan, 8, &offset, r.err) && offset >= before + 100);
 	r.plan->state_capacity = r.plan->state_size + 64;
 	cr_expect(weft_plan_state(r.plan, 200, &offset, r.err) == -ENOSPC);
-	cr_expect_str_eq(rig_tag(&r), "STATE_FULL");
+	cr_expect_str_eq(rig_tag(&r), "PLAN_FULL");
 	r.plan->state_capacity = r.plan->state_size;
 	weft_error_clear(r.err);
 	rig_clause(&r, NULL, "count", "into||a", NULL);
-	expect_tag(&r, "STATE_FULL", NULL);
+	expect_tag(&r, "PLAN_FULL", NULL);
 	rig_finish(&r);
 }
 

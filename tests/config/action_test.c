@@ -35,6 +35,40 @@ static void expect_item(const struct weft_action *a, size_t i, const char *field
 
 /* ---- shapes ---- */
 
+Test(config_action, shape_assign)
+{
+	const struct weft_action *a =
+		action(ACTION("set: {self.len: arg2, total: += arg2, 'e[pid, 1]': x ?? 0}"));
+
+	cr_expect_eq(a->spec->kind, WEFT_ACTION_SET);
+	cr_assert_eq(a->n_items, 3);
+	expect_item(a, 0, "", "self.len", "arg2", 5, 25);
+	expect_item(a, 1, "", "total", "+= arg2", 5, 38);
+	expect_item(a, 2, "", "e[pid, 1]", "x ?? 0", 5, 60);
+	cr_expect_eq(a->items[2].name.pos.column, 47 + 1);
+	weft_set_destroy(set);
+	/* Without braces a comma needs no quotes. */
+	a = action(ACTION("set:\n          e[pid, tid]: -= 1\n          b: '|= 4'"));
+	cr_assert_eq(a->n_items, 2);
+	expect_item(a, 0, "", "e[pid, tid]", "-= 1", 6, 24);
+	expect_item(a, 1, "", "b", "|= 4", 7, 15);
+	weft_set_destroy(set);
+}
+
+Test(config_action, shape_variables)
+{
+	const struct weft_action *a = action(ACTION("delete: self.len"));
+
+	cr_assert_eq(a->n_items, 1);
+	expect_item(a, 0, "", NULL, "self.len", 5, 17);
+	weft_set_destroy(set);
+	a = action(ACTION("delete: [x, 'e[pid, 1]']"));
+	cr_assert_eq(a->n_items, 2);
+	expect_item(a, 0, "", NULL, "x", 5, 18);
+	expect_item(a, 1, "", NULL, "e[pid, 1]", 5, 22);
+	weft_set_destroy(set);
+}
+
 Test(config_action, shape_expr_and_name)
 {
 	const struct weft_action *a = action(ACTION("sum: {into: bytes, value: arg2 + 1}"));
@@ -213,6 +247,12 @@ Test(config_action, ACTION_SHAPE_of_an_action)
 	bad(ACTION("clear: {a: b}"), "ACTION_SHAPE", 5, 16, "a name or a list of names");
 	bad(ACTION("show: []"), "ACTION_SHAPE", 5, 15, "an empty list");
 	bad(ACTION("exit: [1]"), "ACTION_SHAPE", 5, 15, "an expression, not a list");
+	bad(ACTION("set: x"), "ACTION_SHAPE", 5, 14, "a map of variables and expressions");
+	bad(ACTION("set: [x]"), "ACTION_SHAPE", 5, 14, "not a list");
+	bad(ACTION("set: {}"), "ACTION_SHAPE", 5, 14, "an empty map");
+	bad(ACTION("set: {x: [1]}"), "ACTION_SHAPE", 5, 18, "`x` in `set` takes an expression");
+	bad(ACTION("delete: {x: 1}"), "ACTION_SHAPE", 5, 17, "a variable or a list");
+	bad(ACTION("delete: []"), "ACTION_SHAPE", 5, 17, "an empty list");
 }
 
 /* An action with a whole value and with fields: a map is its fields, the rest the value. */

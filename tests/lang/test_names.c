@@ -105,7 +105,7 @@ Test(lang_names, NAME_UNKNOWN)
 	rig_expect_error(&r, "quotd", "NAME_UNKNOWN", 0, "$quoted", NULL);
 	rig_expect_error(&r, "arg01", "NAME_UNKNOWN", 0, NULL, NULL);
 	rig_expect_error(&r, "zzzzzzzzzzz", "NAME_UNKNOWN", 0, NULL, NULL);
-	rig_expect_error(&r, "self.x", "NAME_UNKNOWN", 0, NULL, NULL);
+	rig_expect_error(&r, "self.x", "STATE_UNASSIGNED", 0, NULL, NULL);
 }
 
 Test(lang_names, ARG_UNKNOWN)

@@ -127,7 +127,12 @@ Test(lang_parse, EXPR_SYNTAX)
 	rig_expect_error(&r, "stack(1,)", "EXPR_SYNTAX", 8, NULL, NULL);
 	rig_expect_error(&r, "args.", "EXPR_SYNTAX", 5, NULL, "member");
 	rig_expect_error(&r, "args.1", "EXPR_SYNTAX", 5, NULL, "member");
-	rig_expect_error(&r, "arg0[1]", "EXPR_SYNTAX", 4, NULL, "arrays");
+	rig_expect_error(&r, "x[", "EXPR_SYNTAX", 2, NULL, "a value");
+	rig_expect_error(&r, "x[1", "EXPR_SYNTAX", 3, NULL, "`]`");
+	rig_expect_error(&r, "x[1)", "EXPR_SYNTAX", 3, NULL, "`]`");
+	rig_expect_error(&r, "x[]", "EXPR_SYNTAX", 2, NULL, "a key");
+	rig_expect_error(&r, "pid]", "EXPR_SYNTAX", 3, NULL, "closes nothing");
+	rig_expect_error(&r, "pid ??", "EXPR_SYNTAX", 6, NULL, "a value");
 	rig_expect_error(&r, "pid;", "EXPR_SYNTAX", 3, NULL, "semicolon");
 	rig_expect_error(&r, "$", "EXPR_SYNTAX", 0, NULL, "parameter");
 	rig_expect_error(&r, "$1", "EXPR_SYNTAX", 0, NULL, "parameter");

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* `set` and `delete`; lower_state.c says what a variable is and why it is changed this way. */
+#include <errno.h>
+#include <stddef.h>
+
+#include "core/compiler/cell.h"
+
+/* ---- this.NAME ---- */
+
+bool weft_clause_keeps_strings(const struct weft_typed_clause *clause)
+{
+	for (size_t i = 0; i < clause->n_locals; i++)
+		if (clause->locals[i].type.kind == WEFT_VALUE_STRING)
+			return true;
+	return false;
+}
+
+/* An integer is a register; a string has its place for as long as the clause runs. */
+void weft_lower_locals(struct weft_lower *lw, const struct weft_typed_clause *clause)
+{
+	lw->locals = weft_arena_array(lw->plan->arena, clause->n_locals + 1, sizeof(*lw->locals));
+	if (!lw->locals) {
+		weft_lower_status(lw, weft_nomem(lw->err));
+		return;
+	}
+	lw->scratch_used = 0;
+	for (size_t i = 0; i < clause->n_locals; i++) {
+		const struct weft_type *t = &clause->locals[i].type;
+
+		if (t->kind == WEFT_VALUE_STRING)
+			lw->locals[i].place = weft_lower_scratch(lw, t->cap);
+		else
+			lw->locals[i].value = weft_ir_variable(&lw->ir);
+	}
+	lw->scratch_kept = lw->scratch_used;
+}
+
+static uint8_t code_of(enum weft_op op)
+{
+	switch (op) {
+	case WEFT_OP_AND:
+		return BPF_AND;
+	case WEFT_OP_OR:
+		return BPF_OR;
+	case WEFT_OP_XOR:
+		return BPF_XOR;
+	default: /* ADD, and SUB of what was negated */
+		return BPF_ADD;
+	}
+}
+
+static weft_vreg operand(struct weft_lower *lw, const struct weft_node *to,
+			 const struct weft_node *value)
+{
+	weft_vreg v = weft_lower_value(lw, value);
+
+	return to->op == WEFT_OP_SUB ? weft_ir_neg(&lw->ir, v) : v;
+}
+
+static void set_local(struct weft_lower *lw, const struct weft_node *to,
+		      const struct weft_node *value)
+{
+	struct weft_lower_local *l = &lw->locals[to->index];
+	struct weft_place text;
+
+	if (to->type.kind == WEFT_VALUE_STRING) {
+		/* By way of a copy: the value may be made of the variable itself. */
+		text = weft_lower_temp(lw, to->type.cap);
+		weft_lower_string(lw, value, text, to->type.cap);
+		weft_lower_copy(lw, l->place, text, to->type.cap);
+	} else if (to->op == WEFT_OP_EQ) {
+		weft_ir_assign(&lw->ir, l->value, weft_lower_value(lw, value));
+	} else {
+		weft_ir_apply(&lw->ir, code_of(to->op), l->value, operand(lw, to, value));
+	}
+}
+
+/* ---- failures ---- */
+
+/* No row to be had: which loss it is, by the error. What open holds is held still. */
+static void count_failure(struct weft_lower *lw, const struct weft_found *f, weft_vreg error,
+			  uint32_t done)
+{
+	uint32_t full = weft_lower_loss(lw, WEFT_LOSS_STATE_FULL, done);
+	uint32_t nomem = weft_lower_loss(lw, WEFT_LOSS_STATE_NOMEM, done);
+	uint32_t busy = weft_lower_loss(lw, WEFT_LOSS_STATE_BUSY, done);
+
+	weft_found_close(lw, f);
+	weft_ir_branch_imm(&lw->ir, BPF_JEQ, error, -E2BIG, full);
+	weft_ir_branch_imm(&lw->ir, BPF_JEQ, error, -ENOMEM, nomem);
+	weft_ir_jump(&lw->ir, busy);
+}
+
+/* ---- writing ---- */
+
+static void mark_set(struct weft_lower *lw, const struct weft_found *f)
+{
+	weft_lower_store_imm(lw, weft_place_at(f->cell, WEFT_CELL(set)), 8, 1);
+}
+
+/* Makes the sequence number odd; goes to other where somebody else has. *before was even. */
+static void begin_text(struct weft_lower *lw, const struct weft_found *f, uint32_t other,
+		       weft_vreg *before)
+{
+	weft_vreg got, odd;
+
+	*before = weft_lower_load(lw, weft_place_at(f->cell, WEFT_CELL(word)), 8);
+	weft_ir_branch_imm(&lw->ir, BPF_JSET, *before, 1, other);
+	odd = weft_ir_alu_imm(&lw->ir, BPF_ADD, *before, 1);
+	got = weft_ir_cmpxchg(&lw->ir, f->cell.base, f->cell.off + WEFT_CELL(word), *before, odd);
+	weft_ir_branch(&lw->ir, BPF_JNE, got, *before, other);
+}
+
+static void end_text(struct weft_lower *lw, const struct weft_found *f, weft_vreg before)
+{
+	weft_ir_xchg(&lw->ir, f->cell.base, f->cell.off + WEFT_CELL(word),
+		     weft_ir_alu_imm(&lw->ir, BPF_ADD, before, 2));
+}
+
+static void write_string(struct weft_lower *lw, const struct weft_found *f, struct weft_place text)
+{
+	uint32_t other = weft_ir_label(&lw->ir);
+	weft_vreg before;
+
+	begin_text(lw, f, other, &before);
+	weft_lower_copy(lw, weft_place_at(f->cell, WEFT_CELL(text)), text, f->v.var->type.cap);
+	mark_set(lw, f);
+	end_text(lw, f, before);
+	weft_ir_place(&lw->ir, other);
+}
+
+static void write_int(struct weft_lower *lw, const struct weft_node *to, const struct weft_found *f,
+		      weft_vreg value, uint32_t unset)
+{
+	int32_t word = f->cell.off + WEFT_CELL(word);
+	weft_vreg set;
+
+	if (to->op == WEFT_OP_EQ) {
+		weft_ir_xchg(&lw->ir, f->cell.base, word, value);
+		mark_set(lw, f);
+		return;
+	}
+	if (!to->state->counts) {
+		set = weft_lower_load(lw, weft_place_at(f->cell, WEFT_CELL(set)), 8);
+		weft_ir_branch_imm(&lw->ir, BPF_JEQ, set, 0, unset);
+	}
+	weft_ir_atomic(&lw->ir, code_of(to->op), f->cell.base, word, value);
+}
+
+static void set_state(struct weft_lower *lw, const struct weft_node *to,
+		      const struct weft_node *value)
+{
+	uint32_t done = weft_ir_label(&lw->ir), failed = weft_ir_label(&lw->ir);
+	uint32_t missing = weft_ir_label(&lw->ir);
+	bool creates = to->op == WEFT_OP_EQ || to->state->counts;
+	bool is_text = to->type.kind == WEFT_VALUE_STRING;
+	struct weft_place text = {0};
+	weft_vreg v = WEFT_NO_VREG, error = WEFT_NO_VREG;
+	struct weft_found f;
+
+	if (is_text) {
+		text = weft_lower_temp(lw, to->type.cap);
+		weft_lower_string(lw, value, text, to->type.cap);
+	} else {
+		v = operand(lw, to, value);
+	}
+	weft_found_open(lw, to, &f);
+	if (lw->status)
+		return;
+	if (creates)
+		weft_found_make(lw, &f, &error, failed);
+	else
+		weft_found_look(lw, &f, missing);
+	if (is_text)
+		write_string(lw, &f, text);
+	else
+		write_int(lw, to, &f, v, missing);
+	weft_found_close(lw, &f);
+	weft_ir_jump(&lw->ir, done);
+	if (!creates) {
+		weft_ir_place(&lw->ir, missing);
+		weft_found_close(lw, &f);
+		weft_ir_jump(&lw->ir, weft_lower_fault(lw, WEFT_LOSS_STATE_UNSET));
+	} else if (error) {
+		weft_ir_place(&lw->ir, failed);
+		count_failure(lw, &f, error, done);
+	}
+	weft_ir_place(&lw->ir, done);
+}
+
+/* ---- deleting ---- */
+
+static void unset_cell(struct weft_lower *lw, const struct weft_node *n, const struct weft_found *f)
+{
+	uint32_t other = weft_ir_label(&lw->ir);
+	struct weft_place set = weft_place_at(f->cell, WEFT_CELL(set));
+	weft_vreg before;
+
+	if (n->type.kind == WEFT_VALUE_STRING) {
+		begin_text(lw, f, other, &before);
+		weft_lower_store_imm(lw, set, 8, 0);
+		end_text(lw, f, before);
+	} else if (n->state->counts) {
+		weft_ir_xchg(&lw->ir, f->cell.base, f->cell.off + WEFT_CELL(word),
+			     weft_ir_const(&lw->ir, 0));
+	} else {
+		weft_lower_store_imm(lw, set, 8, 0);
+	}
+	weft_ir_place(&lw->ir, other);
+}
+
+/* Takes the element out if nobody else uses one of its word's; then goes to done. */
+static void remove_element(struct weft_lower *lw, const struct weft_found *f, uint32_t done)
+{
+	uint32_t again = weft_ir_label(&lw->ir), alone = weft_ir_label(&lw->ir);
+	uint32_t others = weft_ir_label(&lw->ir);
+	weft_vreg round = weft_ir_variable(&lw->ir), got, one = weft_ir_const(&lw->ir, 1);
+
+	weft_ir_assign_const(&lw->ir, round, WEFT_STATE_ROUNDS);
+	weft_ir_place(&lw->ir, again);
+	got = weft_ir_cmpxchg(&lw->ir, f->lock, 0, one,
+			      weft_ir_const(&lw->ir, WEFT_LOCK_EXCLUSIVE + 1));
+	weft_ir_branch_imm(&lw->ir, BPF_JEQ, got, 1, alone);
+	weft_ir_step(&lw->ir, BPF_SUB, round, 1);
+	weft_ir_branch_imm(&lw->ir, BPF_JNE, round, 0, again);
+	weft_ir_jump(&lw->ir, others);
+	weft_ir_place(&lw->ir, alone);
+	WEFT_CALL_VOID(&lw->ir, BPF_FUNC_map_delete_elem, WEFT_A_MAP(f->v.map),
+		       weft_lower_address(lw, f->key));
+	weft_ir_atomic(&lw->ir, BPF_ADD, f->lock, 0,
+		       weft_ir_const(&lw->ir, -(int64_t)WEFT_LOCK_EXCLUSIVE - 1));
+	weft_ir_jump(&lw->ir, done);
+	weft_ir_place(&lw->ir, others);
+}
+
+static void delete_state(struct weft_lower *lw, const struct weft_node *n)
+{
+	uint32_t done = weft_ir_label(&lw->ir), absent = weft_ir_label(&lw->ir);
+	struct weft_found f;
+
+	weft_found_open(lw, n, &f);
+	if (lw->status)
+		return;
+	if (f.lock)
+		remove_element(lw, &f, done);
+	weft_found_look(lw, &f, absent);
+	unset_cell(lw, n, &f);
+	weft_ir_place(&lw->ir, absent);
+	weft_found_close(lw, &f);
+	weft_ir_place(&lw->ir, done);
+}
+
+/* ---- actions ---- */
+
+void weft_lower_state(struct weft_lower *lw, const struct weft_typed_action *a)
+{
+	uint32_t frame = lw->frame_used, scratch = lw->scratch_used;
+
+	for (size_t i = 0; i < a->n_keys && !lw->status; i++) {
+		const struct weft_node *to = a->keys[i].node;
+
+		lw->ir.span = to->span;
+		lw->frame_used = frame;
+		lw->scratch_used = scratch;
+		if (a->action->spec->kind == WEFT_ACTION_DELETE)
+			delete_state(lw, to);
+		else if (to->kind == WEFT_NODE_LOCAL)
+			set_local(lw, to, a->fields[i].node);
+		else
+			set_state(lw, to, a->fields[i].node);
+	}
+}
