@@ -29,8 +29,8 @@ enum weft_loss {
 	WEFT_LOSS_PAIRING_DEPTH,    /* more nested frames than options.depth */
 	WEFT_LOSS_PAIRING_NO_ENTRY, /* a return whose entry was not seen */
 	WEFT_LOSS_PAIRING_FULL,     /* more threads than options.threads */
-	WEFT_LOSS_STATE_UNSET, /* a variable that no one has set */
-	WEFT_LOSS_STATE_FULL,  /* E2BIG: more threads than options.threads, elements than options.rows */
+	WEFT_LOSS_STATE_UNSET,      /* a variable that no one has set */
+	WEFT_LOSS_STATE_FULL, /* E2BIG: more threads than options.threads, elements than options.rows */
 	WEFT_LOSS_STATE_NOMEM, /* ENOMEM: an element */
 	WEFT_LOSS_STATE_BUSY,  /* a variable that others were changing all the time */
 	WEFT_LOSS_TARGETS_FULL, /* more target processes than the set holds: a child is not followed */

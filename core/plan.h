@@ -287,7 +287,7 @@ struct weft_plan {
 	size_t n_controls, cap_controls;
 	struct weft_variable *variables;
 	size_t n_variables, cap_variables;
-	int32_t self_map; /* index of SELF; -1: no thread has variables */
+	int32_t self_map;    /* index of SELF; -1: no thread has variables */
 	uint32_t state_size; /* bytes allotted in STATE so far */
 	uint32_t state_capacity; /* 0 until STATE is created; then the most that state_size may become */
 	struct weft_comparison comparisons[WEFT_MAX_COMPARISONS];
@@ -348,8 +348,8 @@ int weft_plan_loss(struct weft_plan *plan, enum weft_loss loss, uint32_t clause,
 		   struct weft_span span, uint32_t *state_offset, struct weft_error *err);
 
 /* Gives a variable of the set its place, unless it has one: *index into plan->variables. To be
- * called for all variables of a set before anything is compiled, so that they are there however late
- * the probes come that use them. KEY_TOO_LARGE, STATE_TOO_LARGE, PLAN_FULL. */
+ * called for all variables of a set before anything is compiled, so that they are there however
+ * late the probes come that use them. KEY_TOO_LARGE, STATE_TOO_LARGE, PLAN_FULL. */
 int weft_plan_variable(struct weft_plan *plan, const struct weft_state_var *var, uint32_t *index,
 		       struct weft_error *err);
 

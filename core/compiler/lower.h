@@ -85,7 +85,7 @@ struct weft_lower {
 	} stacks[WEFT_CACHED_STACKS];
 	size_t n_stacks;
 
-	struct weft_lower_local { /* this.NAME, by index */
+	struct weft_lower_local {        /* this.NAME, by index */
 		weft_vreg value;         /* INT */
 		struct weft_place place; /* STRING */
 	} * locals;

@@ -53,7 +53,7 @@ enum weft_shape {
 	WEFT_SHAPE_CHOICE,   /* a scalar: one of choices -> one item */
 	WEFT_SHAPE_CONSTANT, /* a scalar: an expression that is known beforehand -> one item */
 	WEFT_SHAPE_SIGNAL, /* a scalar: a signal's name, one of choices, or its number -> one item */
-	WEFT_SHAPE_ASSIGN, /* a map variable -> expression, or operator and expression: += x */
+	WEFT_SHAPE_ASSIGN,    /* a map variable -> expression, or operator and expression: += x */
 	WEFT_SHAPE_VARIABLES, /* a variable or a list of them -> an item each */
 };
 

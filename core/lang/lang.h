@@ -85,16 +85,16 @@ enum weft_node_kind {
 	WEFT_NODE_CAST,  /* kid[0] to the node's type: truncation or extension by kid[0]'s sign */
 	WEFT_NODE_STACK, /* stack or ustack; type.space, type.cap */
 	WEFT_NODE_ENTRY, /* index: an INT argument of the entry that a return is paired with */
-	WEFT_NODE_STATE, /* state: a variable; of an array kid[0] is the TUPLE of its keys. As what is
-			  * assigned to: op is EQ, or ADD, SUB, AND, OR, XOR of an update */
+	WEFT_NODE_STATE, /* state: a variable; of an array kid[0] is the TUPLE of its keys. As what
+			  * is assigned to: op is EQ, or ADD, SUB, AND, OR, XOR of an update */
 	WEFT_NODE_LOCAL, /* index: this.NAME of the clause, assigned to before; op likewise */
 	WEFT_NODE_TUPLE, /* kid[0]: a key, which has the node's type but for the cap; kid[1]: the
 			  * other keys or none. INT keys have 64 bits */
 	WEFT_NODE_DEFAULT, /* kid[0], a STATE, or kid[1] while that is unset. INT: of one type.
 			    * STRING: caps are at most the node's */
 	WEFT_NODE_DEFINED, /* int64: kid[0], a STATE, is set */
-	WEFT_NODE_CALL,  /* function; the kids are its arguments, INT ones of 64 bits. Of what reads
-			  * memory type.space says whose, and type.cap bounds what is read */
+	WEFT_NODE_CALL, /* function; the kids are its arguments, INT ones of 64 bits. Of what reads
+			 * memory type.space says whose, and type.cap bounds what is read */
 };
 
 /* In the order of weft_functions. */
@@ -196,13 +196,13 @@ enum weft_state_scope {
 struct weft_state_var {
 	const char *name; /* as written, without keys: total, self.start, sizes */
 	enum weft_state_scope scope;
-	struct weft_pos pos;  /* of its first assignment */
-	bool typed;           /* true of all once the table is made */
-	struct weft_type type; /* INT of 64 bits or STRING */
+	struct weft_pos pos;       /* of its first assignment */
+	bool typed;                /* true of all once the table is made */
+	struct weft_type type;     /* INT of 64 bits or STRING */
 	struct weft_pos typed_pos; /* of the assignment that says the type */
 	/* Only ever changed by updates, of which 0 is the beginning: never unset. */
 	bool counts;
-	bool deleted; /* some action deletes it */
+	bool deleted;           /* some action deletes it */
 	struct weft_type *keys; /* ARRAY; kind is INT of 64 bits, STRING, PROBE or STACK */
 	bool *keys_typed;
 	uint32_t n_keys;
@@ -308,7 +308,7 @@ struct weft_typed_clause {
 	size_t n_actions;
 	bool uses_elapsed, uses_ustack, uses_stack;
 	uint64_t entry_args; /* the arguments of the entry that it uses: bit i for arg i */
-	struct weft_local { /* this.NAME, in order of assignment */
+	struct weft_local {  /* this.NAME, in order of assignment */
 		const char *name;
 		bool typed; /* false only after errors, and where the probe is not known */
 		struct weft_type type;
@@ -325,8 +325,8 @@ struct weft_lang_env {
 	const char *probe; /* for messages */
 	bool destructive;
 	const struct weft_probe_info *entry_info; /* of a return: what its entry is like; or NULL */
-	struct weft_state *state; /* the set's variables; NULL: found out anew, as if all clauses of the
-				   * set were for this probe (tests) */
+	struct weft_state *state; /* the set's variables; NULL: found out anew, as if all clauses of
+				   * the set were for this probe (tests) */
 };
 
 /* Types one clause for one kind of probe. Reports every error it finds; the result lives in arena.

@@ -15,11 +15,11 @@
 struct weft_sema {
 	struct weft_source src; /* the expression at hand */
 	const struct weft_lang_env *env;
-	bool unknown_probe; /* arguments, retval and elapsed are taken on trust */
-	unsigned dead;      /* inside something that a constant keeps from being evaluated */
-	struct weft_state *state;              /* the set's variables; NULL: it has none */
+	bool unknown_probe;       /* arguments, retval and elapsed are taken on trust */
+	unsigned dead;            /* inside something that a constant keeps from being evaluated */
+	struct weft_state *state; /* the set's variables; NULL: it has none */
 	const struct weft_typed_clause *clause; /* whose locals there are; NULL: none */
-	int rc;             /* 0, or of the first error */
+	int rc;                                 /* 0, or of the first error */
 };
 
 /* Reports, remembers and returns NULL. */
