@@ -93,6 +93,8 @@ static int finish(struct weft_lower *lw)
 	int ret;
 
 	ret = weft_ir_clean(&lw->ir);
+	if (!ret)
+		ret = weft_ir_narrow(&lw->ir);
 	if (ret)
 		return weft_nomem(lw->err);
 	if (lw->plan->keep_listing) {

@@ -104,6 +104,8 @@ static void branch(struct emitter *e, const struct weft_ir_insn *i, uint32_t lab
 {
 	if (i->b)
 		jump_to(e, INSN_JMP_REG(i->code, reg_of(e, i->a), reg_of(e, i->b), 0), label);
+	else if (i->op == WEFT_IR_BRANCH && i->size == 4)
+		jump_to(e, INSN_JMP32_IMM(i->code, reg_of(e, i->a), i->imm, 0), label);
 	else
 		jump_to(e, INSN_JMP_IMM(i->code, reg_of(e, i->a), i->imm, 0), label);
 }

@@ -43,7 +43,7 @@ enum weft_ir_op {
 	WEFT_IR_CMPXCHG, /* dst = u64 at a + off, which becomes b if it was c */
 	WEFT_IR_CALL,    /* dst = helper imm(args); dst may be none */
 	WEFT_IR_JUMP,    /* to label; imm 1: it stays behind the branch around it */
-	WEFT_IR_BRANCH,  /* to label if a code (b or imm) */
+	WEFT_IR_BRANCH,  /* to label if a code (b or imm); size 4: of the low 32 bits, else 0 */
 	WEFT_IR_EXIT,    /* return 0 */
 };
 
@@ -165,6 +165,9 @@ bool weft_ir_compute(uint8_t code, int64_t a, int64_t b, int64_t *result);
 
 /* Drops what cannot be reached (the verifier refuses it) and what is not used; shortens jumps. */
 int weft_ir_clean(struct weft_ir *ir);
+
+/* Compares the lower halves where that says as much: marks branches with size 4. -ENOMEM. */
+int weft_ir_narrow(struct weft_ir *ir);
 
 /* As text, a line each; NULL: out of memory. */
 char *weft_ir_print(const struct weft_ir *ir, struct weft_arena *arena);

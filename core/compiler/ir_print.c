@@ -134,7 +134,7 @@ static void print_insn(FILE *f, const struct weft_ir *ir, const struct weft_ir_i
 		fprintf(f, "goto L%u", i->label);
 		break;
 	case WEFT_IR_BRANCH:
-		fputs("if ", f);
+		fputs(i->size == 4 ? "if (low 32) " : "if ", f);
 		print_reg(f, i->a);
 		fprintf(f, " %s ", weft_jump_text(i->code));
 		print_operand(f, i);

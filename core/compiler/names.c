@@ -128,6 +128,8 @@ static void print_alu(FILE *f, const struct bpf_insn *i)
 
 static void print_jump(FILE *f, const struct bpf_insn *i, uint32_t pos)
 {
+	char r = BPF_CLASS(i->code) == BPF_JMP ? 'r' : 'w';
+
 	switch (BPF_OP(i->code)) {
 	case BPF_EXIT:
 		fputs("exit", f);
@@ -139,9 +141,9 @@ static void print_jump(FILE *f, const struct bpf_insn *i, uint32_t pos)
 		fprintf(f, "goto %u", pos + 1 + (uint32_t)i->off);
 		return;
 	default:
-		fprintf(f, "if r%u %s ", i->dst_reg, weft_jump_text(i->code));
+		fprintf(f, "if %c%u %s ", r, i->dst_reg, weft_jump_text(i->code));
 		if (BPF_SRC(i->code) == BPF_X)
-			fprintf(f, "r%u", i->src_reg);
+			fprintf(f, "%c%u", r, i->src_reg);
 		else
 			fprintf(f, "%d", i->imm);
 		fprintf(f, " goto %u", pos + 1 + (uint32_t)i->off);
@@ -156,6 +158,7 @@ void weft_disassemble(FILE *f, const struct bpf_insn *i, uint32_t pos)
 		print_alu(f, i);
 		break;
 	case BPF_JMP:
+	case BPF_JMP32:
 		print_jump(f, i, pos);
 		break;
 	case BPF_LDX:

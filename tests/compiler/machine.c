@@ -139,6 +139,8 @@ static bool jumps(uint8_t op, uint64_t a, uint64_t b)
 		return sa >= sb;
 	case BPF_JSLT:
 		return sa < sb;
+	case BPF_JSET:
+		return a & b;
 	default: /* BPF_JSLE */
 		return sa <= sb;
 	}
@@ -221,6 +223,14 @@ const char *machine_run(const struct bpf_insn *insns, uint32_t n, const void *ct
 					   : (uint64_t)(uint32_t)i[1].imm << 32 | (uint32_t)i->imm;
 			m.known |= (uint16_t)(1u << i->dst_reg);
 			pc++;
+			break;
+		case BPF_JMP32:
+			/* The sign makes no difference to any of the comparisons. */
+			if (BPF_SRC(i->code) == BPF_X)
+				return "a comparison of halves of registers";
+			if (jumps(BPF_OP(i->code), (uint64_t)(int64_t)(int32_t)m.r[i->dst_reg],
+				  (uint64_t)(int64_t)i->imm))
+				pc += (uint32_t)i->off;
 			break;
 		case BPF_JMP:
 			if (BPF_OP(i->code) == BPF_EXIT)

@@ -20,6 +20,8 @@ static int compile(struct weft_ir *ir, struct weft_arena *arena, struct weft_pro
 	int ret = weft_ir_clean(ir);
 
 	if (!ret)
+		ret = weft_ir_narrow(ir);
+	if (!ret)
 		ret = weft_regalloc(ir, regs);
 	if (!ret)
 		ret = weft_emit(ir, regs, arena, p);
@@ -151,6 +153,62 @@ Test(compiler_registers, a_result_that_reads_its_own_place)
 	weft_allocation_finish(&regs);
 	weft_ir_finish(&ir);
 	weft_arena_destroy(arena);
+}
+
+/* ---- comparing lower halves ---- */
+
+static uint64_t decide(uint8_t code, uint64_t x, int32_t than, bool used, uint32_t *n_insns)
+{
+	uint64_t state[WORDS] = {0};
+	struct weft_arena *arena = weft_arena_create();
+	struct weft_allocation regs;
+	struct weft_program p = {0};
+	const char *wrong;
+	struct weft_ir ir;
+	weft_vreg v, out;
+	uint32_t taken;
+
+	cr_assert(!weft_ir_init(&ir));
+	taken = weft_ir_label(&ir);
+	v = weft_ir_extend(&ir, weft_ir_load(&ir, 8, weft_ir_context(&ir), 0), 4, true);
+	out = weft_ir_map_value(&ir, 0, 0);
+	if (used)
+		weft_ir_store(&ir, 8, out, 8, v);
+	weft_ir_branch_imm(&ir, code, v, than, taken);
+	weft_ir_store_imm(&ir, 8, out, 0, 1);
+	weft_ir_place(&ir, taken);
+	weft_ir_exit(&ir);
+	cr_assert(!compile(&ir, arena, &p, &regs));
+	wrong = machine_run(p.insns, p.n_insns, &x, sizeof(x), state, sizeof(state));
+	cr_expect(!wrong, "%s", wrong ? wrong : "");
+	cr_expect(!used || state[1] == (uint64_t)(int32_t)x);
+	*n_insns = p.n_insns;
+	weft_allocation_finish(&regs);
+	weft_ir_finish(&ir);
+	weft_arena_destroy(arena);
+	return !state[0];
+}
+
+Test(compiler_registers, lower_halves_decide_as_extended_values)
+{
+	static const uint8_t codes[] = {BPF_JEQ,  BPF_JNE,  BPF_JGT,  BPF_JGE,  BPF_JLT, BPF_JLE,
+					BPF_JSGT, BPF_JSGE, BPF_JSLT, BPF_JSLE, BPF_JSET};
+	static const int32_t values[] = {0, 1, -1, 17, -17, INT32_MAX, INT32_MIN, INT32_MIN + 1};
+
+	for (size_t c = 0; c < N(codes); c++) {
+		for (size_t i = 0; i < N(values); i++) {
+			for (size_t k = 0; k < N(values); k++) {
+				/* what lies in the upper half does not count */
+				uint64_t x = 0x5a5a5a5a00000000u | (uint32_t)values[i];
+				bool holds = weft_ir_compare(codes[c], values[i], values[k]);
+				uint32_t narrow, wide;
+
+				cr_expect(decide(codes[c], x, values[k], false, &narrow) == holds);
+				cr_expect(decide(codes[c], x, values[k], true, &wide) == holds);
+				cr_expect(wide == narrow + 3, "%u, %u", narrow, wide);
+			}
+		}
+	}
 }
 
 /* ---- by chance: straight lines, branches and loops ---- */
