@@ -77,12 +77,15 @@ void weft_view_set_name(struct weft_provider_view *v, const char *p, size_t n)
 /* "0.1", or "0.1 to 1.3" */
 static const char *window_text(char *buf, size_t size)
 {
-	int n = snprintf(buf, size, "%u.%u", WEFT_ABI_MAJOR(WEFT_ABI_OLDEST),
-			 WEFT_ABI_MINOR(WEFT_ABI_OLDEST));
+	const uint32_t oldest = WEFT_ABI_OLDEST, current = WEFT_ABI_CURRENT;
 
-	if (WEFT_ABI_OLDEST != WEFT_ABI_CURRENT && n > 0 && (size_t)n < size)
-		snprintf(buf + n, size - (size_t)n, " to %u.%u", WEFT_ABI_MAJOR(WEFT_ABI_CURRENT),
-			 WEFT_ABI_MINOR(WEFT_ABI_CURRENT));
+	snprintf(buf, size, "%u.%u", WEFT_ABI_MAJOR(oldest), WEFT_ABI_MINOR(oldest));
+	if (oldest != current) {
+		size_t n = strlen(buf);
+
+		snprintf(buf + n, size - n, " to %u.%u", WEFT_ABI_MAJOR(current),
+			 WEFT_ABI_MINOR(current));
+	}
 	return buf;
 }
 

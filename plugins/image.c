@@ -381,13 +381,13 @@ static int apply_relr(struct image *im, const Elf_Data *data)
 			continue;
 		}
 		/* Most bitmaps are of no interest, and a hostile file may have millions. */
-		if (base < end && base + 64 * 8 > begin) {
+		if (base < end && base + UINT64_C(64) * 8 > begin) {
 			for (unsigned int bit = 1; bit < 64 && !ret; bit++) {
 				if (words[i] >> bit & 1)
-					ret = apply_relr_word(im, base + (bit - 1) * 8);
+					ret = apply_relr_word(im, base + UINT64_C(8) * (bit - 1));
 			}
 		}
-		base += 63 * 8;
+		base += UINT64_C(63) * 8;
 	}
 	return ret;
 }

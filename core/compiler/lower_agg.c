@@ -95,7 +95,7 @@ static weft_vreg lower_slot(struct weft_lower *lw, const struct weft_aggregation
 	weft_ir_pin(&lw->ir, at);
 	weft_ir_assign(&lw->ir, at,
 		       weft_ir_alu_imm(&lw->ir, BPF_MUL, weft_lower_cpu(lw), WEFT_SLOT_STRIDE));
-	weft_ir_step(&lw->ir, BPF_AND, at, (slots - 1) * WEFT_SLOT_STRIDE);
+	weft_ir_step(&lw->ir, BPF_AND, at, (int64_t)(slots - 1) * WEFT_SLOT_STRIDE);
 	return weft_ir_alu(&lw->ir, BPF_ADD, base, at);
 }
 

@@ -51,7 +51,7 @@ static weft_vreg lock_of(struct weft_lower *lw, const struct weft_found *f)
 	at = weft_ir_variable(&lw->ir);
 	weft_ir_pin(&lw->ir, at);
 	weft_ir_assign(&lw->ir, at, weft_ir_alu_imm(&lw->ir, BPF_RSH, h, 17));
-	weft_ir_step(&lw->ir, BPF_AND, at, 8 * (WEFT_ARRAY_LOCKS - 1));
+	weft_ir_step(&lw->ir, BPF_AND, at, (int64_t)8 * (WEFT_ARRAY_LOCKS - 1));
 	return weft_ir_alu(&lw->ir, BPF_ADD, base, at);
 }
 

@@ -222,7 +222,7 @@ static void leave_mark(struct weft_btf_scan *scan, uint32_t id, uint64_t at)
 		return;
 	if (scan->n_marks == WEFT_BTF_MARKS) {
 		for (i = 0; i < WEFT_BTF_MARKS / 2; i++)
-			scan->marks[i] = scan->marks[2 * i];
+			scan->marks[i] = scan->marks[(size_t)2 * i];
 		scan->n_marks = WEFT_BTF_MARKS / 2;
 		scan->stride *= 2;
 	}

@@ -195,7 +195,9 @@ static int type_alone(struct weft_clause_typer *c, const struct weft_lang_env *e
 			return rc;
 	}
 	c->s.env = &own;
-	return weft_type_clause(c, clause, out);
+	rc = weft_type_clause(c, clause, out);
+	c->s.env = env;
+	return rc;
 }
 
 int weft_lang_clause(const struct weft_lang_env *env, const struct weft_clause *clause,

@@ -141,7 +141,7 @@ static void render_dump(struct weft_buf *b, const struct weft_value *v, size_t i
 		for (size_t i = 0; i < n; i++) {
 			uint8_t c = bytes[at + i];
 
-			weft_buf_fill(b, c >= 0x20 && c < 0x7f ? (char)c : '.', 1);
+			weft_buf_fill(b, (char)(c >= 0x20 && c < 0x7f ? c : '.'), 1);
 		}
 		weft_buf_str(b, "|\n");
 	}

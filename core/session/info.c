@@ -482,7 +482,7 @@ int weft_info_class(struct weft_opened *o, const struct weft_probe *probe,
 	int ret;
 
 	if (!s->classes) {
-		s->classes = calloc(CLASS_BUCKETS, sizeof(*s->classes));
+		s->classes = calloc(CLASS_BUCKETS, sizeof(struct weft_class *));
 		if (!s->classes)
 			return weft_nomem(err);
 	}
