@@ -35,7 +35,8 @@ static inline void scratch_remove(void)
 
 static inline const char *scratch_create(void)
 {
-	snprintf(scratch_path, sizeof(scratch_path), "%s/scratch-XXXXXX", SCRATCH_DIR);
+	/* Reachable for everyone, as a build in a home directory may not be, and every folder above is root's. */
+	snprintf(scratch_path, sizeof(scratch_path), "%s/weft-test-XXXXXX", SCRATCH_DIR);
 	cr_assert(mkdtemp(scratch_path), "mkdtemp: %s", strerror(errno));
 	cr_assert_eq(chmod(scratch_path, 0755), 0);
 	return scratch_path;
