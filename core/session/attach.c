@@ -152,6 +152,14 @@ int weft_session_attach_gang(struct weft_session *s, struct weft_gang *g, struct
 			},
 			&attachment, err);
 	if (ret) {
+		for (i = 0; i < n; i++) {
+			char probe[512];
+
+			weft_probe_format(s->enablings[g->members[g->n_attached + i]].probe, probe,
+					  sizeof(probe));
+			weft_session_log(s, WEFT_LOG_INFO, "%s: not attached: %s", probe,
+					 strerror(status[i] ? -status[i] : -ret));
+		}
 		ret = weft_opened_failed(g->provider, ret, before, "attach", err);
 		goto out;
 	}

