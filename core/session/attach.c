@@ -72,6 +72,14 @@ int weft_session_load_gang(struct weft_session *s, struct weft_gang *g, char **l
 	return weft_program_load(&g->program, &s->maps, &g->fd, log, err);
 }
 
+static void say_not_attached(struct weft_session *s, const struct weft_enabling *e, int code)
+{
+	char probe[512];
+
+	weft_probe_format(e->probe, probe, sizeof(probe));
+	weft_session_log(s, WEFT_LOG_INFO, "%s: not attached: %s", probe, strerror(-code));
+}
+
 static void report_statuses(struct weft_session *s, const struct weft_gang *g, const int32_t *status,
 			    size_t n, uint32_t done, uint32_t total, const char *unit)
 {
@@ -80,15 +88,10 @@ static void report_statuses(struct weft_session *s, const struct weft_gang *g, c
 
 	weft_probe_format(s->enablings[g->members[g->n_attached]].probe, text, sizeof(text));
 	for (i = 0; i < n; i++) {
-		const struct weft_enabling *e = &s->enablings[g->members[g->n_attached + i]];
-		char probe[512];
-
 		if (!status[i])
 			continue;
 		failed++;
-		weft_probe_format(e->probe, probe, sizeof(probe));
-		weft_session_log(s, WEFT_LOG_INFO, "%s: not attached: %s", probe,
-				 strerror(-status[i]));
+		say_not_attached(s, &s->enablings[g->members[g->n_attached + i]], status[i]);
 	}
 	if (failed)
 		weft_session_log(s, WEFT_LOG_WARNING,
@@ -152,14 +155,9 @@ int weft_session_attach_gang(struct weft_session *s, struct weft_gang *g, struct
 			},
 			&attachment, err);
 	if (ret) {
-		for (i = 0; i < n; i++) {
-			char probe[512];
-
-			weft_probe_format(s->enablings[g->members[g->n_attached + i]].probe, probe,
-					  sizeof(probe));
-			weft_session_log(s, WEFT_LOG_INFO, "%s: not attached: %s", probe,
-					 strerror(status[i] ? -status[i] : -ret));
-		}
+		for (i = 0; i < n; i++)
+			say_not_attached(s, &s->enablings[g->members[g->n_attached + i]],
+					 status[i] ? status[i] : ret);
 		ret = weft_opened_failed(g->provider, ret, before, "attach", err);
 		goto out;
 	}
