@@ -32,10 +32,11 @@ static const struct member {
 		.name = #m, .offset = offsetof(struct weft_provider, m), .pair = #other, \
 		.pair_offset = offsetof(struct weft_provider, other)                     \
 	}
-	MEMBER(summary, false),      MEMBER(options, false),      MEMBER(open, true),
-	MEMBER(close, true),         MEMBER(populate, false),     MEMBER(provide, false),
-	MEMBER(probe_info, true),    MEMBER(attach, true),        MEMBER(detach, true),
-	PAIR(discover_fd, discover), PAIR(discover, discover_fd), MEMBER(describe, false),
+	MEMBER(summary, false),        MEMBER(options, false),      MEMBER(open, true),
+	MEMBER(close, true),           MEMBER(populate, false),     MEMBER(provide, false),
+	MEMBER(probe_info, true),      MEMBER(attach, true),        MEMBER(detach, true),
+	PAIR(discover_fd, discover),   PAIR(discover, discover_fd), MEMBER(describe, false),
+	MEMBER(populate_match, false),
 #undef PAIR
 #undef MEMBER
 };

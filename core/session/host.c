@@ -135,6 +135,11 @@ static int host_watch(const struct weft_host *host,
 	return 0;
 }
 
+static int host_field_match(const char *field, const char *text)
+{
+	return !*field || weft_glob_match(field, text);
+}
+
 void weft_host_init(struct weft_opened *o)
 {
 	o->host = (struct weft_host){
@@ -156,5 +161,6 @@ void weft_host_init(struct weft_opened *o)
 		.loss = host_loss,
 		.trial_program = host_trial,
 		.watch_processes = host_watch,
+		.field_match = host_field_match,
 	};
 }

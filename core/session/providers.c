@@ -94,11 +94,35 @@ struct weft_opened *weft_session_provider_of(struct weft_session *s, const struc
 	return NULL;
 }
 
-static int populate(struct weft_opened *o, struct weft_error *err)
+/* A provider that registers by pattern: its reason for not doing so is no failure, but why nothing
+ * matches. */
+static int populate_match(struct weft_opened *o, const struct weft_pattern *pattern,
+			  struct weft_error *why)
+{
+	const struct weft_probe_desc d = {
+		.struct_size = sizeof(d),
+		.provider = o->provider->name,
+		.module = pattern->field[WEFT_FIELD_MODULE],
+		.function = pattern->field[WEFT_FIELD_FUNCTION],
+		.name = pattern->field[WEFT_FIELD_NAME],
+	};
+	size_t before = weft_error_count(why);
+	int ret;
+
+	ret = o->provider->populate_match(o->instance, o->registry, &d, why);
+	if (ret)
+		ret = weft_opened_failed(o, ret, before, "populate_match", why);
+	return ret == -ENOMEM ? ret : 0;
+}
+
+static int populate(struct weft_opened *o, const struct weft_pattern *pattern,
+		    struct weft_error *why, struct weft_error *err)
 {
 	size_t before = weft_error_count(err);
 	int ret;
 
+	if (HAS_SLOT(o->provider, populate_match))
+		return populate_match(o, pattern, why);
 	if (o->populated || !HAS_SLOT(o->provider, populate))
 		return 0;
 	ret = o->provider->populate(o->instance, o->registry, err);
@@ -156,7 +180,7 @@ static int ask(struct weft_opened *o, const struct weft_pattern *pattern, struct
 		if (matches_any(s, pattern))
 			return 0;
 	}
-	return populate(o, err);
+	return populate(o, pattern, why, err);
 }
 
 static bool provider_matches(const struct weft_opened *o, const struct weft_pattern *pattern)

@@ -66,6 +66,7 @@ int weft_target_set(struct weft_session *s, const int32_t *pids, size_t n, bool 
 		.follow = follow,
 		.pids = s->target_pids,
 		.n_pids = (uint32_t)n,
+		.command = s->set ? (const char *const *)s->set->target.command : NULL,
 	};
 	return ret;
 }

@@ -64,6 +64,7 @@ Test(loader, members_that_a_struct_does_not_reach_are_zero)
 Test(loader, optional_slots_may_be_missing)
 {
 	expect_usable(SITUATION("allowed-without-populate"), "fixture");
+	expect_usable(SITUATION("allowed-without-populate_match"), "fixture");
 	expect_usable(SITUATION("allowed-without-provide"), "fixture");
 	expect_usable(SITUATION("allowed-without-describe"), "fixture");
 	expect_usable(SITUATION("allowed-without-options"), "fixture");

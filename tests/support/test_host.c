@@ -61,6 +61,11 @@ static int host_watch(const struct weft_host *host,
 	return 0;
 }
 
+static int host_field_match(const char *field, const char *text)
+{
+	return !*field || weft_glob_match(field, text);
+}
+
 static const struct weft_host functions = {
 	.struct_size = sizeof(struct weft_host),
 	.abi_version = WEFT_ABI_CURRENT,
@@ -79,6 +84,7 @@ static const struct weft_host functions = {
 	.loss = host_loss,
 	.trial_program = host_trial,
 	.watch_processes = host_watch,
+	.field_match = host_field_match,
 };
 
 static struct weft_params *make_params(struct test_host *h, uint32_t where,

@@ -324,6 +324,9 @@ struct weft_target {
 	const int32_t *pids; /* in the tracer's pid namespace; a -c command's among them */
 	uint32_t n_pids;     /* 0: the whole system */
 	uint32_t reserved;
+	/* What a -c command will run, NULL-terminated, or NULL. It is known from open() on; the
+	 * command's pid is among pids from attach() on. command[0] is as execvp() takes it. */
+	const char *const *command;
 };
 
 struct weft_attach_request {
@@ -420,6 +423,10 @@ struct weft_host {
 			       void (*event)(struct weft_instance *,
 					     const struct weft_process_event *),
 			       struct weft_instance *, struct weft_error *);
+
+	/* Whether a field of a pattern, which may be a glob, matches a whole text; an empty one
+	 * matches any. */
+	int (*field_match)(const char *field, const char *text);
 };
 
 /* ---- the provider --------------------------------------------------------------------------- */
@@ -475,6 +482,14 @@ struct weft_provider {
 	/* Optional. One line for `trace-cli info`: the mechanism in use, and why not another.
 	 * Borrowed, valid until the next call. */
 	const char *(*describe)(struct weft_instance *);
+
+	/* Optional. Takes the place of populate() where it is too much to register all that exist: it
+	 * is called for each pattern that needs more than provide() and registers the probes that
+	 * match it. The fields of the pattern are as the user wrote them: globs with their escapes,
+	 * "" for any. May fail with the reason why there is none, or none that could be meant; patterns
+	 * are then matched with what there is. Creates nothing in the kernel. */
+	int (*populate_match)(struct weft_instance *, struct weft_registry *,
+			      const struct weft_probe_desc *pattern, struct weft_error *);
 };
 
 #ifdef __cplusplus
