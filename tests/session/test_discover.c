@@ -215,6 +215,45 @@ Test(discover, a_newcomer_that_cannot_be_typed_does_not_stop_the_others)
 	rig_finish(&r);
 }
 
+/* The return comes when its entry is traced already, and by a program that keeps no arguments. */
+static void late_return(void *arg)
+{
+	struct shared *s = arg;
+	int fd = open(s->fifo, O_RDWR);
+
+	wait_attached(s, 1);
+	tell(fd, "+entry@getuid\n");
+	wait_attached(s, 2);
+	call_all(1);
+	tell(fd, "+return@getuid\n");
+	call_all(10);
+	tell(fd, "+entry@getgid\n+return@getgid\n");
+	wait_attached(s, 4);
+	call_all(100);
+}
+
+Test(discover, ENTRY_LATE)
+{
+	struct shared *s = shared_create();
+	struct rig r;
+
+	trace(&r, late_return, s,
+	      "  - probe: ['fx-discover:::first', 'fx-discover:::entry@getuid']\n"
+	      "    when: pid == $pid\n"
+	      "    do: [count: {into: entries, by: {name: probename}}]\n"
+	      "  - probe: 'fx-discover:::return@*'\n"
+	      "    when: pid == $pid\n"
+	      "    do: [count: {into: returns, by: {name: probename, of: entry.arg0 * 0}}]\n");
+	cr_expect_eq(cap_row_text(cap_last_table(&r.cap, "entries"), "name", "entry@getuid")->count,
+		     111, "the entry is traced as it was");
+	cr_expect_eq(cap_only_row(&r.cap, "returns")->count, 100);
+	cr_expect(rig_has_said(&r, "a probe that appeared is not traced: fx-discover:::return@getuid "
+				   "appeared after its entry, which is traced already without "
+				   "keeping the arguments that the return asks for"),
+		  "%s", r.said);
+	rig_finish(&r);
+}
+
 /* A set whose pattern matches nothing yet may be started: it waits. */
 static void first_of_all(void *arg)
 {
