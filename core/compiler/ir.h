@@ -108,7 +108,13 @@ bool weft_ir_constant(const struct weft_ir *ir, weft_vreg v, int64_t *value);
 uint32_t weft_ir_label(struct weft_ir *ir);
 void weft_ir_place(struct weft_ir *ir, uint32_t label);
 
+static inline bool weft_fits32(int64_t v)
+{
+	return v == (int32_t)v;
+}
 struct weft_ir_insn *weft_ir_append(struct weft_ir *ir, enum weft_ir_op op);
+/* With a result, a new register. */
+struct weft_ir_insn *weft_ir_define(struct weft_ir *ir, enum weft_ir_op op, weft_vreg *dst);
 weft_vreg weft_ir_context(struct weft_ir *ir);
 weft_vreg weft_ir_const(struct weft_ir *ir, int64_t value);
 weft_vreg weft_ir_map_value(struct weft_ir *ir, uint32_t map, uint32_t offset);
