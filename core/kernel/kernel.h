@@ -53,7 +53,7 @@ int weft_program_misses(int fd, uint64_t *misses);
 /* `return 0` of a class: weft_host.trial_program. */
 int weft_program_trial(const struct weft_load_class *load, struct weft_error *err);
 
-/* ---- BTF without loading it: a streaming scan of /sys/kernel/btf/vmlinux, 64 KiB of memory ---- */
+/* ---- the kernel's type information (core/btf/), read for one question and let go of ---- */
 
 /* Type id of the FUNC named, or -ENOENT. */
 int weft_btf_find_func(const char *name, uint32_t *id, struct weft_error *err);
@@ -67,7 +67,7 @@ struct weft_btf_member {
 };
 int weft_btf_find_members(struct weft_btf_member *members, size_t n, struct weft_error *err);
 
-/* Looks for the members that a plan wants: each becomes KNOWN or ABSENT. BTF_UNAVAILABLE,
+/* Looks for the members that a plan wants: each becomes KNOWN or ABSENT. BTF_MISSING,
  * BTF_MALFORMED: they stay WANTED. */
 int weft_btf_resolve(struct weft_plan *plan, struct weft_error *err);
 
@@ -75,7 +75,7 @@ int weft_btf_resolve(struct weft_plan *plan, struct weft_error *err);
 struct weft_task_offsets {
 	uint32_t tgid, pid, real_parent, signal, signal_live;
 };
-/* BTF_UNAVAILABLE, BTF_MALFORMED, BTF_NOT_FOUND. */
+/* BTF_MISSING, BTF_MALFORMED, BTF_NOT_FOUND. */
 int weft_btf_task_offsets(struct weft_task_offsets *out, struct weft_error *err);
 
 /* ---- reading maps while programs are attached: bpf_map_elem iterators ---- */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The scan against libbpf's reading of the same kernel, and against BTF made by hand. */
+/* The reader against libbpf's reading of the same kernel, and against BTF made by hand. */
 #include <bpf/btf.h>
 #include <errno.h>
 #include <linux/btf.h>
 #include <sys/mman.h>
 
-#include "core/kernel/btf_window.h"
+#include "core/kernel/btf_find.h"
+#include "core/kernel/btf_objects.h"
 #include "tests/kernel/support.h"
 
 /* ---- this kernel ---- */
@@ -131,29 +132,29 @@ Test(btf, members_have_the_offsets_that_libbpf_finds)
 /* Every type by its id, from the last to the first: what the marks lead to is what libbpf has. */
 Test(btf, types_have_the_ids_that_libbpf_gives_them)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	struct btf *truth = btf__load_vmlinux_btf();
 	struct weft_error *err = weft_error_create();
-	struct weft_btf_scan *scan;
 	struct weft_btf_type t;
+	struct weft_btf *btf;
 	uint32_t id, n;
 
-	cr_assert_not_null(btf);
-	cr_assert_eq(weft_btf_scan_open(WEFT_BTF_VMLINUX, &scan, err), 0);
-	n = btf__type_cnt(btf);
+	cr_assert_not_null(truth);
+	cr_assert_eq(weft_btf_open(WEFT_BTF_VMLINUX, NULL, &btf, err), 0);
+	n = btf__type_cnt(truth);
+	cr_assert_eq(weft_btf_end(btf), n);
 	for (id = n - 1; id > 0; id = id > 97 ? id - 97 : id - 1) {
-		const struct btf_type *truth = btf__type_by_id(btf, id);
+		const struct btf_type *of = btf__type_by_id(truth, id);
 
-		cr_assert_eq(weft_btf_type_by_id(scan, id, &t, err), 0, "%s", weft_error_text(err));
-		cr_assert(t.id == id && t.name == truth->name_off && t.type == truth->type &&
-				  t.kind == btf_kind(truth) && t.vlen == btf_vlen(truth),
+		cr_assert(weft_btf_type(btf, id, &t));
+		cr_assert(t.id == id && t.type == of->type && t.kind == btf_kind(of) &&
+				  t.vlen == btf_vlen(of) &&
+				  !strcmp(t.name, btf__name_by_offset(truth, of->name_off)),
 			  "type %u", id);
 	}
-	cr_expect_leq(scan->n_marks, WEFT_BTF_MARKS);
-	cr_expect_gt(scan->stride, 64u, "marks have been thinned out");
-	cr_expect_eq(weft_btf_type_by_id(scan, n, &t, err), -EBADMSG);
-	cr_expect_eq(weft_btf_type_by_id(scan, 0, &t, err), -EBADMSG);
-	weft_btf_scan_close(scan);
-	btf__free(btf);
+	cr_expect_not(weft_btf_type(btf, n, &t));
+	cr_expect(weft_btf_type(btf, 0, &t) && t.kind == BTF_KIND_UNKN);
+	weft_btf_destroy(btf);
+	btf__free(truth);
 	weft_error_destroy(err);
 }
 
@@ -202,13 +203,13 @@ Test(btf, BTF_NOT_FOUND)
 	weft_error_destroy(err);
 }
 
-Test(btf, BTF_UNAVAILABLE)
+Test(btf, BTF_MISSING)
 {
 	struct weft_error *err = weft_error_create();
-	struct weft_btf_scan *scan;
+	struct weft_btf *btf;
 
-	cr_expect_eq(weft_btf_scan_open("/nonexistent/vmlinux", &scan, err), -ENOENT);
-	cr_expect_str_eq(weft_error_tag(err), "BTF_UNAVAILABLE");
+	cr_expect_eq(weft_btf_open("/nonexistent/vmlinux", NULL, &btf, err), -ENOENT);
+	cr_expect_str_eq(weft_error_tag(err), "BTF_MISSING");
 	weft_error_destroy(err);
 }
 
@@ -282,25 +283,25 @@ static int blob_file(struct blob *b, size_t cut)
 
 static int func_of(int fd, const char *name, uint32_t *id, struct weft_error *err)
 {
-	struct weft_btf_scan *scan;
-	int ret = weft_btf_scan_fd(fd, &scan, err);
+	struct weft_btf *btf;
+	int ret = weft_btf_open_fd(fd, NULL, &btf, err);
 
 	if (ret)
 		return ret;
-	ret = weft_btf_scan_func(scan, name, id, err);
-	weft_btf_scan_close(scan);
+	ret = weft_btf_find(btf, name, WEFT_BTF_KINDS(BTF_KIND_FUNC), id, NULL) ? 0 : -ENOENT;
+	weft_btf_destroy(btf);
 	return ret;
 }
 
 static int members_of(int fd, struct weft_btf_member *m, size_t n, struct weft_error *err)
 {
-	struct weft_btf_scan *scan;
-	int ret = weft_btf_scan_fd(fd, &scan, err);
+	struct weft_btf *btf;
+	int ret = weft_btf_open_fd(fd, NULL, &btf, err);
 
 	if (ret)
 		return ret;
-	ret = weft_btf_scan_members(scan, m, n, err);
-	weft_btf_scan_close(scan);
+	ret = weft_btf_members(btf, m, n, err);
+	weft_btf_destroy(btf);
 	return ret;
 }
 
@@ -336,13 +337,13 @@ Test(btf_synthetic, every_kind_is_stepped_over)
 	weft_error_destroy(err);
 }
 
-/* Strings are cut by the window at every place, and one is longer than it. */
-Test(btf_synthetic, strings_across_windows)
+/* Strings of any length. */
+Test(btf_synthetic, long_strings)
 {
 	struct weft_error *err = weft_error_create();
 	int pad, fd;
 
-	for (pad = 65536 - 60; pad < 65536 + 20; pad += 3) {
+	for (pad = 65536 - 60; pad < 65536 + 20; pad += 30) {
 		struct blob *b = blob_new();
 		char *filler = calloc(1, 80000);
 		uint32_t name, id = 0;

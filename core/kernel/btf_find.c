@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the core itself asks of the kernel's type information: ids of functions and offsets of
+ * members. The walk over the types ends when every struct that a path begins with has been met and
+ * searched; from there paths are followed by type id: into the member that the next part of the path
+ * names, and into nameless structs and unions on the way.
+ *
+ * A struct of that name which lacks the member is passed over, for there can be others. In hostile
+ * BTF a struct can contain itself, so that there is a limit on how deep a path is followed and on
+ * how many types are looked at for it.
+ */
+#include "core/kernel/btf_find.h"
+
+#include <errno.h>
+#include <linux/btf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/kernel/btf_objects.h"
+
+#define PATH_DEPTH  32u  /* types within types, nameless ones included */
+#define PATH_LOOKUP 512u /* types looked at for one path in one struct */
+
+struct path {
+	struct weft_btf_member *member;
+	char *text;         /* its parts, each with its NUL */
+	const char **parts; /* the struct's name, then members' */
+	size_t n;
+};
+
+struct member_search {
+	const struct weft_btf *btf;
+	struct weft_error *err;
+	struct path *paths;
+	size_t n;
+	unsigned budget;
+};
+
+static int look_into(struct member_search *s, const struct path *p, size_t part,
+		     const struct weft_btf_type *t, uint64_t bits, unsigned depth);
+
+/* The same by id, past qualifiers. What is no struct has no members. */
+static int look_into_id(struct member_search *s, const struct path *p, size_t part, uint32_t id,
+			uint64_t bits, unsigned depth)
+{
+	struct weft_btf_type t;
+
+	if (depth >= PATH_DEPTH || !s->budget--)
+		return weft_btf_malformed(s->err, "its structs nest too deep");
+	if (!weft_btf_strip(s->btf, id, &t, NULL))
+		return weft_btf_malformed(s->err, "it refers to a type that it does not have");
+	return weft_btf_is_struct(&t) ? look_into(s, p, part, &t, bits, depth + 1) : 0;
+}
+
+/* Looks for a part of the path among the members of a struct that lies at `bits` of the first. */
+static int look_into(struct member_search *s, const struct path *p, size_t part,
+		     const struct weft_btf_type *t, uint64_t bits, unsigned depth)
+{
+	struct weft_btf_field f;
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < t->vlen && !p->member->found; i++) {
+		uint64_t at;
+
+		weft_btf_field(s->btf, t, i, &f);
+		at = bits + f.bit;
+		if (!*f.name) {
+			ret = f.bits ? 0 : look_into_id(s, p, part, f.type, at, depth);
+			continue;
+		}
+		if (strcmp(f.name, p->parts[part]) != 0)
+			continue;
+		if (part + 1 < p->n)
+			return look_into_id(s, p, part + 1, f.type, at, depth);
+		if (!f.bits && at % 8 == 0 && at / 8 <= INT32_MAX) {
+			p->member->offset = (uint32_t)(at / 8);
+			p->member->found = true;
+		}
+		return 0;
+	}
+	return ret;
+}
+
+static int meet_struct(const struct weft_btf_type *t, void *arg)
+{
+	struct member_search *s = arg;
+	bool complete = true;
+	int ret;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct path *p = &s->paths[i];
+
+		if (weft_btf_is_struct(t) && !p->member->found && !strcmp(t->name, p->parts[0])) {
+			s->budget = PATH_LOOKUP;
+			ret = look_into(s, p, 1, t, 0, 0);
+			if (ret)
+				return ret;
+		}
+		complete &= p->member->found;
+	}
+	return complete;
+}
+
+/* ---- paths ---- */
+
+/* The number of names in a path; 0: it is none. */
+static size_t count_parts(const char *path)
+{
+	size_t n = 1, length;
+
+	for (;; path += length + 1, n++) {
+		length = strcspn(path, ".");
+		if (!length || n > WEFT_MEMBER_PARTS)
+			return 0;
+		if (!path[length])
+			return n > 1 ? n : 0;
+	}
+}
+
+static bool split(struct path *p)
+{
+	char *at = p->text = strdup(p->member->path);
+
+	p->parts = calloc(p->n, sizeof(*p->parts));
+	for (size_t i = 0; at && p->parts && i < p->n; i++) {
+		size_t length = strcspn(at, ".");
+
+		at[length] = '\0';
+		p->parts[i] = at;
+		at += length + 1;
+	}
+	return p->text && p->parts;
+}
+
+int weft_btf_members(const struct weft_btf *btf, struct weft_btf_member *members, size_t n,
+		     struct weft_error *err)
+{
+	struct member_search s = {.btf = btf, .err = err};
+	int ret = 0;
+	size_t i;
+
+	s.paths = calloc(n + 1, sizeof(*s.paths));
+	if (!s.paths)
+		return weft_nomem(err);
+	for (i = 0; !ret && i < n; i++) {
+		struct path *p = &s.paths[s.n];
+
+		members[i].found = false;
+		p->member = &members[i];
+		p->n = count_parts(members[i].path);
+		if (!p->n)
+			continue;
+		s.n++;
+		if (!split(p))
+			ret = weft_nomem(err);
+	}
+	if (!ret && s.n)
+		ret = weft_btf_each(btf, meet_struct, &s);
+	for (i = 0; i < s.n; i++) {
+		free(s.paths[i].text);
+		free((void *)s.paths[i].parts);
+	}
+	free(s.paths);
+	return ret < 0 ? ret : 0;
+}
+
+/* ---- the kernel's own ---- */
+
+static int open_vmlinux(struct weft_btf **out, struct weft_error *err)
+{
+	return weft_btf_open(WEFT_BTF_VMLINUX, NULL, out, err);
+}
+
+int weft_btf_find_func(const char *name, uint32_t *id, struct weft_error *err)
+{
+	struct weft_btf *btf;
+	int ret = open_vmlinux(&btf, err);
+
+	if (ret)
+		return ret;
+	if (!weft_btf_find(btf, name, WEFT_BTF_KINDS(BTF_KIND_FUNC), id, NULL))
+		ret = weft_fail(err, -ENOENT, "BTF_NOT_FOUND",
+				"the kernel's type information has no function %s", name);
+	weft_btf_destroy(btf);
+	return ret;
+}
+
+int weft_btf_find_members(struct weft_btf_member *members, size_t n, struct weft_error *err)
+{
+	struct weft_btf *btf;
+	int ret = open_vmlinux(&btf, err);
+
+	if (ret)
+		return ret;
+	ret = weft_btf_members(btf, members, n, err);
+	weft_btf_destroy(btf);
+	return ret;
+}
+
+int weft_btf_resolve(struct weft_plan *plan, struct weft_error *err)
+{
+	struct weft_btf_member *found = calloc(plan->n_members + 1, sizeof(*found));
+	size_t i, n = 0;
+	int ret;
+
+	if (!found)
+		return weft_nomem(err);
+	for (i = 0; i < plan->n_members; i++)
+		if (plan->members[i].state == WEFT_MEMBER_WANTED)
+			found[n++].path = plan->members[i].path;
+	ret = n ? weft_btf_find_members(found, n, err) : 0;
+	if (ret)
+		weft_error_context(err, "while looking for %s", found[0].path);
+	for (i = n = 0; !ret && i < plan->n_members; i++) {
+		struct weft_kernel_member *m = &plan->members[i];
+
+		if (m->state != WEFT_MEMBER_WANTED)
+			continue;
+		m->state = found[n].found ? WEFT_MEMBER_KNOWN : WEFT_MEMBER_ABSENT;
+		m->offset = found[n++].offset;
+	}
+	free(found);
+	return ret;
+}
