@@ -47,11 +47,11 @@ static uint32_t hash(const char *s)
 	return h ^ h >> 16;
 }
 
-#define TABLED                                                                         \
-	(WEFT_BTF_KINDS(BTF_KIND_INT) | WEFT_BTF_KINDS(BTF_KIND_STRUCT) |              \
-	 WEFT_BTF_KINDS(BTF_KIND_UNION) | WEFT_BTF_KINDS(BTF_KIND_ENUM) |              \
-	 WEFT_BTF_KINDS(BTF_KIND_ENUM64) | WEFT_BTF_KINDS(BTF_KIND_FWD) |              \
-	 WEFT_BTF_KINDS(BTF_KIND_TYPEDEF) | WEFT_BTF_KINDS(BTF_KIND_FUNC) |            \
+#define TABLED                                                              \
+	(WEFT_BTF_KINDS(BTF_KIND_INT) | WEFT_BTF_KINDS(BTF_KIND_STRUCT) |   \
+	 WEFT_BTF_KINDS(BTF_KIND_UNION) | WEFT_BTF_KINDS(BTF_KIND_ENUM) |   \
+	 WEFT_BTF_KINDS(BTF_KIND_ENUM64) | WEFT_BTF_KINDS(BTF_KIND_FWD) |   \
+	 WEFT_BTF_KINDS(BTF_KIND_TYPEDEF) | WEFT_BTF_KINDS(BTF_KIND_FUNC) | \
 	 WEFT_BTF_KINDS(BTF_KIND_FLOAT))
 
 static int enter(const struct weft_btf_type *t, void *arg)

@@ -20,7 +20,7 @@ struct declarator {
 };
 
 static __attribute__((format(printf, 2, 3))) void surround(struct declarator *d, const char *format,
-							    ...)
+							   ...)
 {
 	char made[DECLARATOR];
 	va_list ap;
@@ -113,7 +113,8 @@ static void print(const struct weft_btf *b, uint32_t id, struct declarator *d, u
 
 		if (word) {
 			if (!strstr(qualifiers, word))
-				strncat(qualifiers, word, sizeof(qualifiers) - strlen(qualifiers) - 1);
+				strncat(qualifiers, word,
+					sizeof(qualifiers) - strlen(qualifiers) - 1);
 		} else if (t.kind == BTF_KIND_TYPE_TAG) {
 			if (!strcmp(t.name, "user") && !strstr(qualifiers, "__user"))
 				strncat(qualifiers, "__user ",

@@ -2,8 +2,8 @@
 /*
  * What the core itself asks of the kernel's type information: ids of functions and offsets of
  * members. The walk over the types ends when every struct that a path begins with has been met and
- * searched; from there paths are followed by type id: into the member that the next part of the path
- * names, and into nameless structs and unions on the way.
+ * searched; from there paths are followed by type id: into the member that the next part of the
+ * path names, and into nameless structs and unions on the way.
  *
  * A struct of that name which lacks the member is passed over, for there can be others. In hostile
  * BTF a struct can contain itself, so that there is a limit on how deep a path is followed and on

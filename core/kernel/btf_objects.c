@@ -41,8 +41,8 @@ struct weft_btfs {
 static int missing(struct weft_error *err, int code, const char *path)
 {
 	return weft_fail(err, code, "BTF_MISSING",
-			 "this needs the kernel's type information, and %s cannot be read: %s", path,
-			 strerror(-code));
+			 "this needs the kernel's type information, and %s cannot be read: %s",
+			 path, strerror(-code));
 }
 
 static int read_whole(int fd, void *bytes, size_t size)
@@ -233,6 +233,12 @@ static int vmlinux(struct weft_btfs *o, struct weft_btf **out, struct weft_error
 
 	*out = o->vmlinux;
 	return ret;
+}
+
+void weft_btfs_set_vmlinux(struct weft_btfs *o, struct weft_btf *btf)
+{
+	weft_btf_destroy(o->vmlinux);
+	o->vmlinux = btf;
 }
 
 static int keep(struct weft_btfs *o, struct object *object, struct weft_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The type information of a session: vmlinux's, modules', and what providers hand over. Each is read
- * when something first asks for it and kept until the session ends.
+ * The type information of a session: vmlinux's, modules', and what providers hand over. Each is
+ * read when something first asks for it and kept until the session ends.
  *
  * vmlinux's lies in /sys/kernel/btf/vmlinux for everyone to read; where the kernel lets that be
  * mapped (6.16) it takes no memory but the marks, else it is copied. A module's is in the file
@@ -25,6 +25,9 @@ struct weft_btfs;
 struct weft_btfs *weft_btfs_create(void); /* opens nothing; NULL: out of memory */
 void weft_btfs_destroy(struct weft_btfs *o);
 
+/* Has an object stand for vmlinux's, and takes it over (tests). */
+void weft_btfs_set_vmlinux(struct weft_btfs *o, struct weft_btf *btf);
+
 /* What the language asks for types of descriptors; lives as long as the objects. */
 struct weft_btf_source *weft_btfs_source(struct weft_btfs *o);
 
@@ -42,6 +45,5 @@ int weft_btf_open(const char *path, const struct weft_btf *base, struct weft_btf
 /* A descriptor of a file or of the kernel's. BTF_FD, BTF_MALFORMED. */
 int weft_btf_open_fd(int fd, const struct weft_btf *base, struct weft_btf **out,
 		     struct weft_error *err);
-
 
 #endif

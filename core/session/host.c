@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/kernel/btf_describe.h"
 #include "core/session/internal.h"
 
 static struct weft_opened *opened_of(const struct weft_host *host)
@@ -140,6 +141,89 @@ static int host_field_match(const char *field, const char *text)
 	return !*field || weft_glob_match(field, text);
 }
 
+/* ---- types ---- */
+
+/* Where what is told about types lies: until the provider's next question. */
+static struct weft_btfs *told_from(struct weft_opened *o, struct weft_arena **arena,
+				   struct weft_error *err)
+{
+	weft_arena_destroy(o->told);
+	*arena = o->told = weft_arena_create();
+	if (!*arena)
+		weft_nomem(err);
+	return *arena ? weft_session_btfs(o->session, err) : NULL;
+}
+
+/* A plugin may have been built with a shorter struct, or a longer one. */
+static void hand_over(void *out, const void *in, size_t size)
+{
+	uint32_t room;
+
+	memcpy(&room, out, sizeof(room));
+	if (room < size)
+		size = room;
+	if (size > sizeof(room))
+		memcpy((char *)out + sizeof(room), (const char *)in + sizeof(room),
+		       size - sizeof(room));
+}
+
+static int host_function(const struct weft_host *host, const char *module, const char *name,
+			 struct weft_func_info *out, struct weft_error *err)
+{
+	struct weft_func_info info = {.struct_size = sizeof(info)};
+	struct weft_arena *arena;
+	struct weft_btfs *btfs = told_from(opened_of(host), &arena, err);
+	int ret;
+
+	if (!btfs)
+		return -ENOMEM;
+	ret = weft_btf_tell_function(btfs, arena, module, name ? name : "", &info, err);
+	if (!ret)
+		hand_over(out, &info, sizeof(info));
+	return ret;
+}
+
+static int host_function_type(const struct weft_host *host, int32_t fd, uint32_t id,
+			      struct weft_func_info *out, struct weft_error *err)
+{
+	struct weft_func_info info = {.struct_size = sizeof(info)};
+	struct weft_arena *arena;
+	struct weft_btfs *btfs = told_from(opened_of(host), &arena, err);
+	int ret;
+
+	if (!btfs)
+		return -ENOMEM;
+	ret = weft_btf_tell_function_type(btfs, arena, fd, id, &info, err);
+	if (!ret)
+		hand_over(out, &info, sizeof(info));
+	return ret;
+}
+
+static int host_type(const struct weft_host *host, const char *module, const char *name,
+		     uint32_t kind, struct weft_type_info *out, struct weft_error *err)
+{
+	struct weft_type_info info = {.struct_size = sizeof(info)};
+	struct weft_arena *arena;
+	struct weft_btfs *btfs = told_from(opened_of(host), &arena, err);
+	int ret;
+
+	if (!btfs)
+		return -ENOMEM;
+	ret = weft_btf_tell_type(btfs, arena, module, name ? name : "", kind, &info, err);
+	if (!ret)
+		hand_over(out, &info, sizeof(info));
+	return ret;
+}
+
+struct weft_btfs *weft_session_btfs(struct weft_session *s, struct weft_error *err)
+{
+	if (!s->btfs)
+		s->btfs = weft_btfs_create();
+	if (!s->btfs)
+		weft_nomem(err);
+	return s->btfs;
+}
+
 void weft_host_init(struct weft_opened *o)
 {
 	o->host = (struct weft_host){
@@ -162,5 +246,8 @@ void weft_host_init(struct weft_opened *o)
 		.trial_program = host_trial,
 		.watch_processes = host_watch,
 		.field_match = host_field_match,
+		.kernel_function = host_function,
+		.kernel_type = host_type,
+		.function_type = host_function_type,
 	};
 }

@@ -9,6 +9,7 @@
 
 #include "core/arena.h"
 #include "core/consumer.h"
+#include "core/kernel/btf_objects.h"
 #include "core/kernel/kernel.h"
 #include "core/params.h"
 #include "core/session/session.h"
@@ -26,6 +27,7 @@ struct weft_opened {
 	int discover_fd; /* -1: none */
 	void (*process_event)(struct weft_instance *, const struct weft_process_event *);
 	struct weft_instance *process_instance;
+	struct weft_arena *told; /* what it was last told about types */
 };
 
 /* What a kind of probe is like: the interned, validated copy of a probe_info. */
@@ -123,6 +125,7 @@ struct weft_session {
 	struct weft_set *set;
 	struct weft_state *variables; /* of the set; NULL: none */
 	struct weft_plan *plan;
+	struct weft_btfs *btfs; /* type information; NULL until something asks for it */
 	struct weft_class **classes; /* hash table of chains, WEFT_CLASS_BUCKETS */
 	struct weft_with *withs;
 	size_t n_withs, cap_withs;
@@ -175,6 +178,7 @@ struct weft_session {
 void weft_session_log(struct weft_session *s, enum weft_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void weft_host_init(struct weft_opened *o);
+struct weft_btfs *weft_session_btfs(struct weft_session *s, struct weft_error *err);
 int weft_session_count_loss(struct weft_session *s, const char *provider, const char *tag,
 			    uint64_t count, const char *detail);
 

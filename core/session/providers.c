@@ -80,6 +80,8 @@ void weft_opened_finish(struct weft_opened *o)
 	o->instance = NULL;
 	weft_params_destroy(o->params);
 	o->params = NULL;
+	weft_arena_destroy(o->told);
+	o->told = NULL;
 }
 
 struct weft_opened *weft_session_provider_of(struct weft_session *s, const struct weft_probe *probe)

@@ -95,6 +95,7 @@ void weft_session_destroy(struct weft_session *s)
 	free(s->providers);
 	weft_plan_destroy(s->plan);
 	weft_registry_destroy(s->registry);
+	weft_btfs_destroy(s->btfs);
 	weft_arena_destroy(s->arena);
 	free(s);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/kernel/btf_describe.h"
 #include "support/test_bpf.h"
 #include "support/test_host.h"
 
@@ -66,6 +67,45 @@ static int host_field_match(const char *field, const char *text)
 	return !*field || weft_glob_match(field, text);
 }
 
+/* ---- types: this kernel's ---- */
+
+static struct weft_btfs *types_of(struct test_host *h)
+{
+	if (!h->btfs)
+		h->btfs = weft_btfs_create();
+	weft_arena_destroy(h->told);
+	h->told = weft_arena_create();
+	cr_assert(h->btfs && h->told);
+	return h->btfs;
+}
+
+static int host_function(const struct weft_host *host, const char *module, const char *name,
+			 struct weft_func_info *out, struct weft_error *err)
+{
+	struct weft_btfs *btfs = types_of(host->core);
+
+	return weft_btf_tell_function(btfs, ((struct test_host *)host->core)->told, module, name,
+				      out, err);
+}
+
+static int host_type(const struct weft_host *host, const char *module, const char *name,
+		     uint32_t kind, struct weft_type_info *out, struct weft_error *err)
+{
+	struct weft_btfs *btfs = types_of(host->core);
+
+	return weft_btf_tell_type(btfs, ((struct test_host *)host->core)->told, module, name, kind,
+				  out, err);
+}
+
+static int host_function_type(const struct weft_host *host, int32_t fd, uint32_t id,
+			      struct weft_func_info *out, struct weft_error *err)
+{
+	struct weft_btfs *btfs = types_of(host->core);
+
+	return weft_btf_tell_function_type(btfs, ((struct test_host *)host->core)->told, fd, id,
+					   out, err);
+}
+
 static const struct weft_host functions = {
 	.struct_size = sizeof(struct weft_host),
 	.abi_version = WEFT_ABI_CURRENT,
@@ -85,6 +125,9 @@ static const struct weft_host functions = {
 	.trial_program = host_trial,
 	.watch_processes = host_watch,
 	.field_match = host_field_match,
+	.kernel_function = host_function,
+	.kernel_type = host_type,
+	.function_type = host_function_type,
 };
 
 static struct weft_params *make_params(struct test_host *h, uint32_t where,
@@ -155,6 +198,10 @@ void test_host_stop(struct test_host *h)
 	weft_params_destroy(h->params);
 	weft_registry_destroy(h->core);
 	weft_error_destroy(h->err);
+	weft_btfs_destroy(h->btfs);
+	weft_arena_destroy(h->told);
+	h->btfs = NULL;
+	h->told = NULL;
 }
 
 void test_host_target(struct test_host *h, int32_t pid)

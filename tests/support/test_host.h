@@ -35,6 +35,8 @@ struct test_host {
 	size_t n_log;
 	uint64_t lost;
 	void (*watch)(struct weft_instance *, const struct weft_process_event *);
+	struct weft_btfs *btfs;
+	struct weft_arena *told;
 };
 
 /* A plugin's provider; it stays loaded. The test fails if it cannot be had. */

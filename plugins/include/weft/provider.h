@@ -189,7 +189,9 @@ enum weft_type_kind {
 				* .space;  or address and length (DATA_LOC) */
 	WEFT_TYPE_BYTES = 4,   /* the location yields address and length */
 	WEFT_TYPE_BTF =
-		5, /* a kernel or provider BTF type: {btf_fd, btf_id}; pointers to structs too */
+		5, /* a kernel or provider BTF type: {btf_fd, btf_id}. The location yields the value
+		    * of a pointer, an enum or an integer; of a struct, union or array its address.
+		    * .space is the memory that the address lies in or points into */
 };
 
 #define WEFT_TYPE_SIGNED 1u
@@ -201,7 +203,8 @@ struct weft_arg_type {
 	uint32_t flags; /* WEFT_TYPE_SIGNED */
 	uint32_t space; /* enum weft_space */
 	uint32_t btf_id; /* BTF: type id */
-	int32_t btf_fd;  /* BTF: object; 0: vmlinux */
+	int32_t btf_fd;  /* BTF: a BTF object, or a file (a memfd) of its bytes, which needs no
+			  * privilege; stays the provider's, valid until close(). 0: vmlinux */
 	uint32_t reserved;
 	const char *text; /* the type as a person writes it ("struct file *"); NULL: derived */
 	uint64_t reserved_words[2];
@@ -372,6 +375,62 @@ struct weft_process_event {
 	uint32_t reserved;
 };
 
+/* ---- types of the kernel --------------------------------------------------------------------- */
+
+enum weft_btf_kind {
+	WEFT_BTF_INT = 1,
+	WEFT_BTF_STRUCT = 4,
+	WEFT_BTF_UNION = 5,
+	WEFT_BTF_ENUM = 6, /* of 32 or 64 bits */
+	WEFT_BTF_TYPEDEF = 8,
+	WEFT_BTF_FUNC = 12,
+};
+
+#define WEFT_FUNC_PARAM_BY_VALUE 1u /* a struct, union or array itself, not its address */
+
+/* A parameter, or what a function returns. */
+struct weft_func_param {
+	uint32_t struct_size;
+	uint32_t flags;            /* WEFT_FUNC_PARAM_* */
+	const char *name;          /* NULL where it has none */
+	struct weft_arg_type type; /* as an argument wants it, text included. INT: integers. BTF:
+				    * pointers (size 8; space USER where the kernel tags them so),
+				    * enums, structs. Kind 0: void, a float, too wide to be read */
+	uint32_t size;             /* bytes in C; 0: void */
+	uint32_t reserved;
+	uint64_t reserved_words[2];
+};
+
+#define WEFT_FUNC_VARIADIC 1u /* more arguments follow params */
+#define WEFT_FUNC_NO_ATTACH                                                       \
+	2u /* btf_fd does for types, but the kernel takes no program with it: the \
+	    * caller may not see its objects (CAP_SYS_ADMIN) */
+
+/* A function's type. Pointers are valid until the provider's next question about types. */
+struct weft_func_info {
+	uint32_t struct_size; /* set by the caller: its own sizeof; no further is written */
+	uint32_t flags;       /* WEFT_FUNC_* */
+	int32_t btf_fd;       /* 0: vmlinux; else the core's, valid until close() */
+	uint32_t func_id;     /* of the FUNC: attach_btf_id; 0 where only a type was asked about */
+	uint32_t proto_id;
+	uint32_t n_params;
+	uint32_t param_size; /* sizeof(struct weft_func_param) as the core has it */
+	uint32_t reserved;
+	const struct weft_func_param *params; /* an array with stride param_size */
+	const struct weft_func_param *result; /* its kind and size 0: void */
+	const char *prototype;                /* "ssize_t vfs_read(struct file *file, ...)" */
+	uint64_t reserved_words[2];
+};
+
+struct weft_type_info {
+	uint32_t struct_size; /* set by the caller */
+	int32_t btf_fd;
+	uint32_t btf_id;
+	uint32_t size;                    /* bytes; 0: incomplete, or a function */
+	const struct weft_arg_type *type; /* valid as above */
+	uint64_t reserved_words[2];
+};
+
 struct weft_host {
 	uint32_t struct_size;
 	uint32_t abi_version;
@@ -427,6 +486,21 @@ struct weft_host {
 	/* Whether a field of a pattern, which may be a glob, matches a whole text; an empty one
 	 * matches any. */
 	int (*field_match)(const char *field, const char *text);
+
+	/* Types of the kernel, by name. module NULL, "" or "vmlinux": the kernel's own; a module's
+	 * name: what that module adds. Needs no privilege where /sys/kernel/btf can be read. The
+	 * first question costs what opening the type information costs, about a millisecond.
+	 * -ENOENT, with the reason: no such function or type (BTF_NOT_FOUND), several functions of
+	 * that name (BTF_AMBIGUOUS), no such module (BTF_MODULE), a kernel without (BTF_MISSING).
+	 * err may be NULL where the reason does not matter. */
+	int (*kernel_function)(const struct weft_host *, const char *module, const char *name,
+			       struct weft_func_info *out, struct weft_error *);
+	int (*kernel_type)(const struct weft_host *, const char *module, const char *name,
+			   uint32_t kind, struct weft_type_info *out, struct weft_error *);
+	/* The same for a type that is known by number: a function, its prototype, or a pointer or
+	 * typedef that leads to one ("btf_trace_NAME", whose first parameter is the tracepoint's own). */
+	int (*function_type)(const struct weft_host *, int32_t btf_fd, uint32_t btf_id,
+			     struct weft_func_info *out, struct weft_error *);
 };
 
 /* ---- the provider --------------------------------------------------------------------------- */
