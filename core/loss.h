@@ -20,6 +20,7 @@ enum weft_loss {
 	WEFT_LOSS_STACK_COLLISION, /* two stacks with one hash */
 	WEFT_LOSS_NESTED,          /* no scratch slot free: a firing inside a firing */
 	WEFT_LOSS_PROGRAM_BUSY,    /* the kernel skipped the program (recursion_misses) */
+	WEFT_LOSS_FIRINGS_MISSED,  /* due by the clock, but the kernel made no event */
 	WEFT_LOSS_FAULT_ADDRESS,   /* kernel or user memory that cannot be read */
 	WEFT_LOSS_NOT_RESIDENT, /* user memory that is not in memory, where waiting is not allowed */
 	WEFT_LOSS_FAULT_DIVIDE,     /* division or remainder by zero */

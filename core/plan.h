@@ -233,6 +233,18 @@ struct weft_loss_site {
 	uint64_t every; /* SAMPLED_OUT: the word counts all firings, of which each so many-th went on */
 };
 
+/* A probe that fires by the clock. u64 words of a slot for each CPU, WEFT_SLOT_STRIDE bytes apart:
+ * when its first and its last firing were due (0 while there was none), and how many that were due
+ * between did not come. */
+#define WEFT_SCHEDULE_FIRST  0
+#define WEFT_SCHEDULE_LAST   8
+#define WEFT_SCHEDULE_MISSED 16
+struct weft_schedule_site {
+	uint64_t cookie;
+	uint64_t period_ns;
+	uint32_t state_offset; /* of CPU 0's slot */
+};
+
 /* A show or clear action: the consumer acts when the u64 at state_offset has changed. */
 struct weft_control_site {
 	const struct weft_typed_action *action;
@@ -283,6 +295,8 @@ struct weft_plan {
 	size_t n_aggregations, cap_aggregations;
 	struct weft_loss_site *losses;
 	size_t n_losses, cap_losses;
+	struct weft_schedule_site *schedules;
+	size_t n_schedules, cap_schedules;
 	struct weft_control_site *controls;
 	size_t n_controls, cap_controls;
 	struct weft_variable *variables;

@@ -68,6 +68,14 @@ const struct weft_loss_spec weft_losses[WEFT_N_LOSSES] = {
 			"CPU.",
 			"Narrow the probe to functions that its own tracing does not run.",
 		},
+	[WEFT_LOSS_FIRINGS_MISSED] =
+		{
+			"FIRINGS_MISSED",
+			"A firing that was due by the clock did not come: the CPU was kept from running "
+			"for longer than the period, or it was idle and the kernel made no event.",
+			"Where idle CPUs are of no interest, say `with: {idle: false}` to the probe, or "
+			"use a lower rate.",
+		},
 	[WEFT_LOSS_FAULT_ADDRESS] =
 		{
 			"FAULT_ADDRESS",

@@ -213,6 +213,9 @@ weft_vreg weft_lower_symbol_id(struct weft_lower *lw, const struct weft_node *n)
 
 /* ---- lower_agg.c, lower_record.c, lower_control.c ---- */
 
+/* The slot of this CPU, of those that begin at an offset of STATE. The mask is for the verifier: slots
+ * are a power of two. */
+weft_vreg weft_lower_slot(struct weft_lower *lw, uint32_t state_offset);
 void weft_lower_aggregation(struct weft_lower *lw, const struct weft_typed_action *a);
 void weft_lower_record(struct weft_lower *lw, const struct weft_typed_action *a);
 void weft_lower_control(struct weft_lower *lw, const struct weft_typed_action *a);
@@ -253,9 +256,10 @@ bool weft_clause_keeps_strings(const struct weft_typed_clause *clause);
 void weft_lower_key(struct weft_lower *lw, const struct weft_field_layout *f,
 		    const struct weft_node *n, struct weft_place to);
 
-/* ---- lower_prologue.c, lower_pairing.c ---- */
+/* ---- lower_prologue.c, lower_schedule.c, lower_pairing.c ---- */
 
 void weft_lower_prologue(struct weft_lower *lw);
+void weft_lower_schedule(struct weft_lower *lw);
 /* The time of the firing. What runs before the clauses may be the first to ask; a clause is not. */
 weft_vreg weft_lower_time(struct weft_lower *lw);
 weft_vreg weft_lower_entry(struct weft_lower *lw, const struct weft_node *n);

@@ -83,10 +83,9 @@ weft_vreg weft_lower_row(struct weft_lower *lw, uint32_t map, struct weft_place 
 	return row;
 }
 
-/* The slot of this CPU. The mask is for the verifier: slots are a power of two. */
-static weft_vreg lower_slot(struct weft_lower *lw, const struct weft_aggregation *agg)
+weft_vreg weft_lower_slot(struct weft_lower *lw, uint32_t state_offset)
 {
-	weft_vreg base = weft_ir_map_value(&lw->ir, WEFT_PLAN_STATE, agg->state_offset), at;
+	weft_vreg base = weft_ir_map_value(&lw->ir, WEFT_PLAN_STATE, state_offset), at;
 	uint32_t slots = weft_plan_slots(lw->plan);
 
 	if (slots == 1)
@@ -210,7 +209,7 @@ void weft_lower_aggregation(struct weft_lower *lw, const struct weft_typed_actio
 	if (a->value)
 		value = weft_lower_value(lw, a->value);
 	if (agg.map < 0) {
-		row = lower_slot(lw, &agg);
+		row = weft_lower_slot(lw, agg.state_offset);
 		update(lw, &agg, row, value, done);
 		weft_ir_place(&lw->ir, done);
 		return;

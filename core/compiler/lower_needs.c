@@ -89,6 +89,7 @@ static void look_at_info(struct needs *s, const struct weft_probe_info *info)
 	for (uint32_t i = 0; i < WEFT_IDENTITY_MAX_KEYS; i++)
 		look_at_location(s, &info->identity.key[i]);
 	look_at_location(s, &info->pairing.frame);
+	look_at_location(s, &info->schedule.due);
 	s->timed = timed;
 }
 

@@ -193,6 +193,8 @@ void weft_lower_prologue(struct weft_lower *lw)
 		check_enabled(lw);
 		if (info->guard.n_ops)
 			check_guard(lw);
+		if (info->schedule.period_ns)
+			weft_lower_schedule(lw);
 		if (lw->plan->target_check && info->scope != WEFT_SCOPE_EXACT)
 			check_target(lw);
 		lower_identity(lw);

@@ -132,6 +132,7 @@ void weft_plan_destroy(struct weft_plan *plan)
 	free(plan->schemas);
 	free(plan->aggregations);
 	free(plan->losses);
+	free(plan->schedules);
 	free(plan->controls);
 	free(plan->members);
 	free(plan->variables);
@@ -250,6 +251,23 @@ int weft_plan_bucket(struct weft_plan *plan, uint32_t clause, struct weft_span s
 	if (!ret)
 		*state_offset = site->state_offset + (uint32_t)sizeof(uint64_t);
 	return ret;
+}
+
+int weft_plan_schedule(struct weft_plan *plan, uint64_t cookie, uint64_t period_ns,
+		       struct weft_schedule_site **out, struct weft_error *err)
+{
+	struct weft_schedule_site site = {.cookie = cookie, .period_ns = period_ns};
+	int ret;
+
+	if (weft_grow(&plan->schedules, &plan->cap_schedules, plan->n_schedules, sizeof(site)))
+		return weft_nomem(err);
+	ret = weft_plan_state(plan, weft_plan_slots(plan) * WEFT_SLOT_STRIDE, &site.state_offset,
+			      err);
+	if (ret)
+		return ret;
+	*out = &plan->schedules[plan->n_schedules++];
+	**out = site;
+	return 0;
 }
 
 int weft_plan_control(struct weft_plan *plan, const struct weft_typed_action *action,

@@ -19,6 +19,9 @@ int weft_plan_sampled(struct weft_plan *plan, uint32_t clause, uint64_t every,
 		      uint32_t *state_offset, struct weft_error *err);
 int weft_plan_bucket(struct weft_plan *plan, uint32_t clause, struct weft_span span,
 		     uint32_t *state_offset, struct weft_error *err);
+/* The site of a probe that fires by the clock. *out is valid until the next one is made. */
+int weft_plan_schedule(struct weft_plan *plan, uint64_t cookie, uint64_t period_ns,
+		       struct weft_schedule_site **out, struct weft_error *err);
 bool weft_aggregation_is_unsigned(const struct weft_type *t);
 uint32_t weft_plan_slots(const struct weft_plan *plan); /* CPU slots, a power of two */
 

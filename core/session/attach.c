@@ -176,6 +176,8 @@ int weft_session_attach_gang(struct weft_session *s, struct weft_gang *g, struct
 				strerror(-status[0]));
 		goto out;
 	}
+	g->armed_ns = weft_now();
+	g->n_units = unit ? done : 0;
 	report_statuses(s, g, status, n, done, total, unit);
 	g->n_attached = g->n_members;
 out:

@@ -198,7 +198,8 @@ int weft_session_find_variables(struct weft_session *s, struct weft_error *err)
 static bool alone(const struct weft_class *class)
 {
 	return class->info.identity.kind == WEFT_IDENTITY_CONST ||
-	       class->info.load.flags & WEFT_LOAD_ONE_PER_PROBE;
+	       class->info.load.flags & WEFT_LOAD_ONE_PER_PROBE ||
+	       class->info.schedule.period_ns; /* what was due last is kept for one probe */
 }
 
 /*

@@ -108,6 +108,8 @@ static void put_info(struct bytes *b, const struct weft_probe_info *i)
 	put_type(b, &i->retval_type);
 	put_location(b, &i->retval);
 	put_text(b, i->prototype);
+	put_u64(b, i->schedule.period_ns);
+	put_location(b, &i->schedule.due);
 }
 
 /* ---- checked copies ---- */
@@ -384,6 +386,20 @@ static int copy_pairing(struct copier *c, struct weft_pairing *out, const struct
 	return 0;
 }
 
+static int copy_schedule(struct copier *c, struct weft_schedule *out, const struct weft_schedule *in)
+{
+	memset(out, 0, sizeof(*out));
+	out->struct_size = sizeof(*out);
+	out->period_ns = in->period_ns;
+	if (!in->period_ns)
+		return 0;
+	if (in->period_ns > INT64_MAX)
+		return bad(c, "a period of more than 292 years");
+	if (!in->due.n_ops)
+		return bad(c, "a schedule that does not say when a firing was due");
+	return copy_location(c, &out->due, &in->due);
+}
+
 static int copy_info(struct copier *c, struct weft_probe_info *out,
 		     const struct weft_probe_info *in, struct weft_probe_desc *entry)
 {
@@ -412,6 +428,8 @@ static int copy_info(struct copier *c, struct weft_probe_info *out,
 	}
 	if (!ret)
 		ret = copy_text(c, &out->prototype, in->prototype, "a prototype");
+	if (!ret)
+		ret = copy_schedule(c, &out->schedule, &in->schedule);
 	return ret;
 }
 

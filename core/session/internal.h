@@ -83,6 +83,8 @@ struct weft_gang {
 	uint32_t *members; /* indexes of enablings */
 	size_t n_members, cap_members;
 	size_t n_attached; /* members[0..n_attached) have been handed to attach() */
+	uint64_t armed_ns; /* when attach() had returned */
+	uint32_t n_units;  /* what it says it attached on; of a scheduled probe CPUs */
 	struct weft_program program;
 	int fd; /* of the loaded program; -1 */
 };
@@ -162,7 +164,8 @@ struct weft_session {
 	struct weft_counted_loss *losses;
 	size_t n_losses, cap_losses;
 	uint64_t process_events_lost, procset_misses;
-	char *text; /* probe_text()'s buffer */
+	uint64_t enabled_ns; /* when programs began to run */
+	char *text;          /* probe_text()'s buffer */
 	size_t text_size;
 
 	pid_t command_pid;  /* 0: none */
@@ -231,6 +234,9 @@ int weft_session_load_gang(struct weft_session *s, struct weft_gang *g, char **l
 			   struct weft_error *err);
 int weft_session_attach_gang(struct weft_session *s, struct weft_gang *g, struct weft_error *err);
 void weft_session_detach_all(struct weft_session *s);
+
+/* schedule.c: adds FIRINGS_MISSED to the losses; end is when programs ceased to run. */
+void weft_session_count_missed(struct weft_session *s, uint64_t end);
 
 /* target.c */
 int weft_target_set(struct weft_session *s, const int32_t *pids, size_t n, bool follow,

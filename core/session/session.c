@@ -382,7 +382,8 @@ int weft_session_start(struct weft_session *s, const struct weft_sink *sink, cha
 			goto fail;
 	}
 	enable_programs(s, 1);
-	weft_consumer_span(s->consumer, weft_clock_before(), 0);
+	s->enabled_ns = weft_clock_before();
+	weft_consumer_span(s->consumer, s->enabled_ns, 0);
 	if (s->plan->uses_ustack)
 		weft_snapshot_init(s);
 	ret = weft_target_release(s, err);
@@ -512,12 +513,13 @@ static int report_losses(struct weft_session *s, uint64_t *total, struct weft_er
 int weft_session_stop(struct weft_session *s, struct weft_end *end, struct weft_error *err)
 {
 	bool exiting = false;
-	uint64_t lost = 0;
+	uint64_t lost = 0, end_ns = weft_clock_before();
 	int ret;
 
 	if (s->state != WEFT_SESSION_RUNNING)
 		return weft_fail(err, -EINVAL, "SESSION_STATE", "the session was not started");
 	weft_session_detach_all(s);
+	weft_session_count_missed(s, end_ns);
 	weft_consumer_span(s->consumer, 0, weft_clock_before());
 	ret = weft_session_poll_processes(s);
 	if (ret)

@@ -25,20 +25,21 @@
 
 /* ---- one event ---- */
 
-static int open_event(uint64_t period_ns, int cpu, int prog_fd, uint64_t cookie,
+static int open_event(const struct weft_profile_attached *p, int cpu, int prog_fd,
 		      struct weft_profile_event *out)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = period_ns,
+		.sample_period = p->rate.period_ns,
+		.exclude_idle = !p->idle,
 		.disabled = 1,
 	};
 	int fd = support_perf_open(&attr, -1, cpu);
 	if (fd < 0)
 		return fd;
 
-	int err = support_perf_attach(fd, prog_fd, cookie, true, &out->hold);
+	int err = support_perf_attach(fd, prog_fd, p->cookie, true, &out->hold);
 	if (err) {
 		close(fd);
 		return err;
@@ -79,8 +80,7 @@ static int add_event(struct weft_attachment *at, uint32_t probe, int cpu)
 
 	struct weft_profile_event *ev = &at->events[at->n_events];
 	*ev = (struct weft_profile_event){.probe = probe, .cpu = cpu, .hold = -1, .enable = -1};
-	int err = open_event(at->probes[probe].rate.period_ns, cpu, at->prog_fd,
-			     at->probes[probe].cookie, ev);
+	int err = open_event(&at->probes[probe], cpu, at->prog_fd, ev);
 	if (!err)
 		at->n_events++;
 	return err;
@@ -266,6 +266,7 @@ static struct weft_attachment *create(struct weft_instance *in,
 		in->host->probe_desc(requested(request, i)->probe, &desc);
 		at->probes[i].name = desc.name;
 		at->probes[i].cookie = requested(request, i)->cookie;
+		at->probes[i].idle = in->host->param_int(requested(request, i)->with, "idle");
 		weft_profile_rate_of(in->host, requested(request, i)->probe, &at->probes[i].rate);
 	}
 	return at;

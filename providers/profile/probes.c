@@ -99,9 +99,14 @@ void weft_profile_rate_of(const struct weft_host *host, const struct weft_probe 
 
 static const struct weft_loc_op kpc[] = {{.op = WEFT_LOC_KERNEL_PC}};
 static const struct weft_loc_op upc[] = {{.op = WEFT_LOC_USER_PC}};
-static const char *const late_names[] = {
+static const char *const timer_names[] = {
 	"bpf_perf_event_data_kern.event", /* what the context of a perf event's program really is */
 	"perf_event.hw.hrtimer.node.expires",
+};
+static const struct weft_loc_op due[] = {
+	{.op = WEFT_LOC_CTX_ADDR},        {.op = WEFT_LOC_MEMBER, .imm = 0},
+	{.op = WEFT_LOC_LOAD, .size = 8}, {.op = WEFT_LOC_MEMBER, .imm = 1},
+	{.op = WEFT_LOC_LOAD, .size = 8},
 };
 static const struct weft_loc_op late[] = {
 	{.op = WEFT_LOC_TIME},
@@ -141,8 +146,8 @@ static const struct weft_arg args[] = {
 			 .flags = WEFT_TYPE_SIGNED},
 		.where = {.ops = late,
 			  .n_ops = COUNT(late),
-			  .n_names = COUNT(late_names),
-			  .names = late_names},
+			  .n_names = COUNT(timer_names),
+			  .names = timer_names},
 	},
 };
 
@@ -152,7 +157,6 @@ int weft_profile_probe_info(struct weft_instance *in, const struct weft_probe *p
 {
 	struct weft_profile_rate rate;
 
-	(void)with;
 	(void)err;
 	weft_profile_rate_of(in->host, probe, &rate);
 	/* A tick is about time, not about the process that it happens to interrupt. */
@@ -172,5 +176,15 @@ int weft_profile_probe_info(struct weft_instance *in, const struct weft_probe *p
 	out->n_args = COUNT(args);
 	out->arg_size = sizeof(args[0]);
 	out->prototype = "(kernel void *kpc, user void *upc, int64 late)";
+	/* Without idle time, what does not come may well be idle. */
+	if (in->host->param_int(with, "idle"))
+		out->schedule = (struct weft_schedule){
+			.struct_size = sizeof(out->schedule),
+			.period_ns = rate.period_ns,
+			.due = {.ops = due,
+				.n_ops = COUNT(due),
+				.n_names = COUNT(timer_names),
+				.names = timer_names},
+		};
 	return 0;
 }

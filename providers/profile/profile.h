@@ -24,6 +24,7 @@ struct weft_profile_attached {
 	uint64_t cookie;
 	const char *name; /* the registry's */
 	int error;        /* -errno of the last event that could not be had */
+	bool idle;        /* fires on idle CPUs too */
 	bool too_fast;    /* refused by attach(): it has no events */
 };
 

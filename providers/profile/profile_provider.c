@@ -54,11 +54,23 @@ static const char *profile_describe(struct weft_instance *in)
 	return in->description;
 }
 
+static const struct weft_option_spec idle = {
+	.struct_size = sizeof(idle),
+	.type = WEFT_OPTION_BOOL,
+	.where = WEFT_OPTION_PER_SET | WEFT_OPTION_PER_PROBE,
+	.name = "idle",
+	.default_text = "true",
+	.help = "Whether to fire on a CPU that is idle. An idle CPU may miss firings, which are counted "
+		"(FIRINGS_MISSED) only if they are asked for.",
+};
+static const struct weft_option_spec *const options[] = {&idle, NULL};
+
 WEFT_EXPORT const struct weft_provider weft_provider_plugin = {
 	.struct_size = sizeof(struct weft_provider),
 	.abi_version = WEFT_ABI_CURRENT,
 	.name = "profile",
 	.summary = "fires at a fixed rate, on every CPU (profile-N) or on one (tick-N)",
+	.options = options,
 	.open = profile_open,
 	.close = profile_close,
 	.populate = weft_profile_populate,

@@ -140,6 +140,7 @@ Test(run, duration)
 	const char *set = cli_set("version: 1\n"
 				  "probes:\n"
 				  "  - probe: 'profile:::tick-10ms'\n"
+				  "    with: {idle: false}\n"
 				  "    do: [count: {into: n}]\n");
 	struct cli_run c;
 

@@ -73,6 +73,8 @@ uint64_t cap_bucket(const struct weft_row *row, int64_t from, int64_t to);
 /* The sum of the losses of one tag, and that there is none at all. */
 uint64_t cap_lost(const struct capture *c, const char *tag);
 void cap_expect_no_loss(const struct capture *c);
+/* That nothing was lost but firings of a clock that the test does not count. */
+void cap_expect_only_ticks_missed(const struct capture *c);
 /* That nothing was lost but `count` of `tag`. */
 void cap_expect_loss(const struct capture *c, const char *tag, uint64_t count);
 

@@ -38,7 +38,7 @@
 	"scope|ctx-kind|ctx-size|load-flags|cookie|identity|field-keys|map-keys|map-fd|map-other|"   \
 	"map-size|map-align|role|no-frame|no-entry|entry-other|entry-role|retval|guard|"             \
 	"location|prototype|names-many|names-nowhere|name-none|name-empty|name-long|name-garbled|"   \
-	"name-path"
+	"name-path|no-due|period"
 
 static const struct weft_option_spec option_wrong = {
 	.struct_size = sizeof(option_wrong),
@@ -213,6 +213,10 @@ static void wrong_load(struct weft_instance *in, struct weft_probe_info *out)
 		out->prototype = memset(long_name, 'p', 600);
 	else if (wrong(in, "retval"))
 		out->retval_type.kind = WEFT_TYPE_POINTER;
+	else if (wrong(in, "no-due"))
+		out->schedule.period_ns = 1000;
+	else if (wrong(in, "period"))
+		out->schedule.period_ns = UINT64_MAX;
 }
 
 static void wrong_identity(struct weft_instance *in, struct weft_probe_info *out)

@@ -44,6 +44,8 @@ static const struct wrong_info {
 	{"retval", CALL, "return value without a place"},
 	{"guard", CALL, "without operations"},
 	{"prototype", CALL, "prototype"},
+	{"no-due", CALL, "when a firing was due"},
+	{"period", CALL, "more than 292 years"},
 	{"role", PAIR, "unknown role"},
 	{"no-frame", PAIR, "without a frame"},
 	{"no-entry", PAIR, "entry has no description"},

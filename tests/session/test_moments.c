@@ -248,7 +248,7 @@ Test(moments, clear_by_a_tick)
 				linear += row->count;
 		}
 	}
-	cr_expect_gt(shows, 0); /* how often is a matter of time */
+	cr_expect_gt(shows + cap_lost(&r.cap, "FIRINGS_MISSED"), 5);
 	cr_expect(sum == t.sum);
 	cr_expect(usum == t.usum);
 	cr_expect(mean_sum == t.sum);
@@ -258,7 +258,7 @@ Test(moments, clear_by_a_tick)
 	cr_expect_eq(linear, t.n);
 	want = t.deviations + (long double)t.n * t.mean * t.mean;
 	cr_expect(fabsl(squares - want) <= 1e-12L * want);
-	cap_expect_no_loss(&r.cap);
+	cap_expect_only_ticks_missed(&r.cap);
 	rig_finish(&r);
 }
 

@@ -295,6 +295,19 @@ struct weft_pairing {
 	uint64_t reserved_words[2];
 };
 
+/* A probe that fires by the clock: every period_ns on each CPU that it is attached on, in a context
+ * that nothing of its own interrupts. `due` yields the time at which the firing was due, in ns; of
+ * two firings on a CPU it differs by a multiple of the period. The core counts the times that were
+ * due and brought no firing as FIRINGS_MISSED. `done` of the attach request is then the number of
+ * CPUs. Where the running kernel has none of the members that `due` names, nothing is counted. */
+struct weft_schedule {
+	uint32_t struct_size;
+	uint32_t reserved;
+	uint64_t period_ns; /* 0: the probe does not fire by the clock */
+	struct weft_location due;
+	uint64_t reserved_words[2];
+};
+
 /* What probe_info() says. The core copies all of it before it calls the plugin again, so pointers
  * may lead into storage that the next call of probe_info() reuses. */
 struct weft_probe_info {
@@ -310,6 +323,7 @@ struct weft_probe_info {
 	struct weft_arg_type retval_type; /* with RETVAL below; kind 0: no return value */
 	struct weft_location retval;
 	const char *prototype; /* for `list -v`, or NULL */
+	struct weft_schedule schedule;
 };
 
 /* ---- attaching ----------------------------------------------------------------------------- */
