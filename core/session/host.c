@@ -224,6 +224,42 @@ struct weft_btfs *weft_session_btfs(struct weft_session *s, struct weft_error *e
 	return s->btfs;
 }
 
+/* One reader for the session: providers and the naming of addresses ask for the same files. */
+int weft_session_elf_reader(struct weft_session *s, struct weft_error *err)
+{
+	if (!s->elf_reader)
+		s->elf_reader = weft_elf_reader_create(NULL);
+	return s->elf_reader ? 0 : weft_nomem(err);
+}
+
+static int host_elf_read(const struct weft_host *host, const struct weft_elf_request *request,
+			 const struct weft_elf **out, struct weft_error *err)
+{
+	struct weft_session *s = opened_of(host)->session;
+	int ret = weft_session_elf_reader(s, err);
+
+	return ret ? ret : weft_elf_read(s->elf_reader, request, out, err);
+}
+
+static void host_elf_release(const struct weft_host *host, const struct weft_elf *elf)
+{
+	struct weft_session *s = opened_of(host)->session;
+
+	if (s->elf_reader)
+		weft_elf_release(s->elf_reader, elf);
+}
+
+static int host_elf_functions(const struct weft_host *host, const struct weft_elf *elf,
+			      const struct weft_elf_request *request, const uint64_t *addresses,
+			      uint32_t n, const struct weft_elf_function **out,
+			      struct weft_error *err)
+{
+	struct weft_session *s = opened_of(host)->session;
+	int ret = weft_session_elf_reader(s, err);
+
+	return ret ? ret : weft_elf_functions(s->elf_reader, elf, request, addresses, n, out, err);
+}
+
 void weft_host_init(struct weft_opened *o)
 {
 	o->host = (struct weft_host){
@@ -249,5 +285,8 @@ void weft_host_init(struct weft_opened *o)
 		.kernel_function = host_function,
 		.kernel_type = host_type,
 		.function_type = host_function_type,
+		.elf_read = host_elf_read,
+		.elf_release = host_elf_release,
+		.elf_functions = host_elf_functions,
 	};
 }

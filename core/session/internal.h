@@ -10,6 +10,7 @@
 #include "core/arena.h"
 #include "core/consumer.h"
 #include "core/kernel/btf_objects.h"
+#include "core/elf/elf.h"
 #include "core/kernel/kernel.h"
 #include "core/params.h"
 #include "core/session/session.h"
@@ -127,7 +128,7 @@ struct weft_session {
 	struct weft_set *set;
 	struct weft_state *variables; /* of the set; NULL: none */
 	struct weft_plan *plan;
-	struct weft_btfs *btfs; /* type information; NULL until something asks for it */
+	struct weft_btfs *btfs;      /* type information; NULL until something asks for it */
 	struct weft_class **classes; /* hash table of chains, WEFT_CLASS_BUCKETS */
 	struct weft_with *withs;
 	size_t n_withs, cap_withs;
@@ -156,6 +157,7 @@ struct weft_session {
 	struct weft_threads *threads;
 	bool threads_frames; /* it removes rows of FRAMES too, which may come into being later */
 	struct weft_procwatch *procwatch;
+	struct weft_elf_reader *elf_reader; /* NULL: nobody asked yet */
 	struct weft_symbols *symbols;
 	struct weft_consumer *consumer;
 	struct weft_sink sink;
@@ -182,6 +184,7 @@ void weft_session_log(struct weft_session *s, enum weft_log_level level, const c
 	__attribute__((format(printf, 3, 4)));
 void weft_host_init(struct weft_opened *o);
 struct weft_btfs *weft_session_btfs(struct weft_session *s, struct weft_error *err);
+int weft_session_elf_reader(struct weft_session *s, struct weft_error *err);
 int weft_session_count_loss(struct weft_session *s, const char *provider, const char *tag,
 			    uint64_t count, const char *detail);
 

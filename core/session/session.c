@@ -78,6 +78,7 @@ void weft_session_destroy(struct weft_session *s)
 		weft_opened_finish(&s->providers[i]);
 	weft_procwatch_destroy(s->procwatch);
 	weft_symbols_destroy(s->symbols);
+	weft_elf_reader_destroy(s->elf_reader);
 	for (i = 0; i < s->n_gangs; i++)
 		weft_gang_destroy(s->gangs[i]);
 	free(s->gangs);

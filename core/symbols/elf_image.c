@@ -46,8 +46,8 @@ struct section {
 };
 
 struct parser {
-	const struct weft_elf_source *src;
-	struct weft_elf *elf;
+	const struct weft_symtab_source *src;
+	struct weft_symtab *elf;
 	bool wide; /* ELFCLASS64 */
 	size_t most_symbols;
 	uint64_t phoff, shoff;
@@ -55,7 +55,7 @@ struct parser {
 	struct section *sections;
 };
 
-int weft_elf_read(const struct weft_elf_source *src, uint64_t offset, void *out, size_t n)
+int weft_symtab_read(const struct weft_symtab_source *src, uint64_t offset, void *out, size_t n)
 {
 	char *p = out;
 
@@ -84,7 +84,7 @@ int weft_elf_read(const struct weft_elf_source *src, uint64_t offset, void *out,
 /* Claims that do not hold are all one error. */
 static int read_claim(struct parser *p, uint64_t offset, void *out, size_t n)
 {
-	int r = weft_elf_read(p->src, offset, out, n);
+	int r = weft_symtab_read(p->src, offset, out, n);
 
 	return r == -ENODATA ? -ENOEXEC : r;
 }
@@ -185,7 +185,7 @@ static int read_build_id(struct parser *p, uint64_t offset, uint64_t size, uint6
 	notes = malloc(size);
 	if (!notes)
 		return -ENOMEM;
-	r = weft_elf_read(p->src, offset, notes, size);
+	r = weft_symtab_read(p->src, offset, notes, size);
 	while (!r && size - at >= sizeof(Elf64_Nhdr)) {
 		Elf64_Nhdr n;
 		uint64_t name, desc, next;
@@ -198,7 +198,7 @@ static int read_build_id(struct parser *p, uint64_t offset, uint64_t size, uint6
 			break;
 		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
 		    memcmp(notes + name, "GNU", 4) == 0 && n.n_descsz &&
-		    n.n_descsz <= WEFT_ELF_BUILD_ID) {
+		    n.n_descsz <= WEFT_SYMTAB_BUILD_ID) {
 			memcpy(p->elf->build_id, notes + desc, n.n_descsz);
 			p->elf->build_id_size = n.n_descsz;
 			break;
@@ -213,7 +213,7 @@ static int read_build_id(struct parser *p, uint64_t offset, uint64_t size, uint6
 
 static int add_segment(struct parser *p, const Elf64_Phdr *h)
 {
-	struct weft_elf *elf = p->elf;
+	struct weft_symtab *elf = p->elf;
 	int r;
 
 	if (!h->p_filesz || h->p_filesz > UINT64_MAX - h->p_offset ||
@@ -226,7 +226,7 @@ static int add_segment(struct parser *p, const Elf64_Phdr *h)
 		return r;
 	if (!elf->n_segments || h->p_vaddr < elf->base)
 		elf->base = h->p_vaddr;
-	elf->segments[elf->n_segments++] = (struct weft_elf_segment){
+	elf->segments[elf->n_segments++] = (struct weft_symtab_segment){
 		.offset = h->p_offset,
 		.size = h->p_filesz,
 		.address = h->p_vaddr,
@@ -285,7 +285,7 @@ static int read_sections(struct parser *p)
 
 /* ---- symbols ---- */
 
-static const struct weft_elf_segment *segment_of(const struct weft_elf *elf, uint64_t address)
+static const struct weft_symtab_segment *segment_of(const struct weft_symtab *elf, uint64_t address)
 {
 	for (size_t i = 0; i < elf->n_segments; i++)
 		if (address - elf->segments[i].address < elf->segments[i].size)
@@ -294,7 +294,7 @@ static const struct weft_elf_segment *segment_of(const struct weft_elf *elf, uin
 }
 
 /* Bytes from value to the end of what may belong to a symbol there. */
-static uint64_t room_for(struct parser *p, const Elf64_Sym *s, const struct weft_elf_segment *seg)
+static uint64_t room_for(struct parser *p, const Elf64_Sym *s, const struct weft_symtab_segment *seg)
 {
 	uint64_t room = seg->size - (s->st_value - seg->address);
 
@@ -321,11 +321,11 @@ static bool is_function(struct parser *p, const Elf64_Sym *s)
 }
 
 static int add_symbol(struct parser *p, const Elf64_Sym *s, const struct section *strings,
-		      const struct weft_elf_symbol *known, size_t n_known)
+		      const struct weft_symtab_symbol *known, size_t n_known)
 {
-	struct weft_elf *elf = p->elf;
-	const struct weft_elf_segment *seg;
-	struct weft_elf_symbol out;
+	struct weft_symtab *elf = p->elf;
+	const struct weft_symtab_segment *seg;
+	struct weft_symtab_symbol out;
 	uint64_t room, size = s->st_size;
 	int r;
 
@@ -339,15 +339,15 @@ static int add_symbol(struct parser *p, const Elf64_Sym *s, const struct section
 		size = room;
 	if (size > UINT32_MAX - (s->st_value - elf->base))
 		size = UINT32_MAX - (s->st_value - elf->base);
-	out = (struct weft_elf_symbol){
+	out = (struct weft_symtab_symbol){
 		.start = (uint32_t)(s->st_value - elf->base),
 		.size = (uint32_t)size,
 		.name = (uint32_t)(strings->offset + s->st_name),
 	};
 	if (ELF64_ST_BIND(s->st_info) != STB_LOCAL)
-		out.name |= WEFT_ELF_GLOBAL;
+		out.name |= WEFT_SYMTAB_GLOBAL;
 	if (!s->st_size)
-		out.name |= WEFT_ELF_SOFT;
+		out.name |= WEFT_SYMTAB_SOFT;
 	/* .symtab, where there is one, has what .dynsym has. */
 	for (size_t low = 0, high = n_known; low < high;) {
 		size_t middle = low + (high - low) / 2;
@@ -371,7 +371,7 @@ static int read_symbols(struct parser *p, const struct section *table, size_t n_
 {
 	size_t entry = p->wide ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym), n, per_chunk;
 	const struct section *strings;
-	struct weft_elf_symbol *known = NULL;
+	struct weft_symtab_symbol *known = NULL;
 	char *chunk;
 	int r = 0;
 
@@ -421,7 +421,7 @@ static int read_symbols(struct parser *p, const struct section *table, size_t n_
 
 static int compare_symbols(const void *va, const void *vb)
 {
-	const struct weft_elf_symbol *a = va, *b = vb;
+	const struct weft_symtab_symbol *a = va, *b = vb;
 
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
@@ -430,16 +430,16 @@ static int compare_symbols(const void *va, const void *vb)
 	return a->name < b->name ? -1 : a->name > b->name;
 }
 
-static void sort_symbols(struct weft_elf *elf)
+static void sort_symbols(struct weft_symtab *elf)
 {
 	if (elf->n_symbols)
 		qsort(elf->symbols, elf->n_symbols, sizeof(*elf->symbols), compare_symbols);
 }
 
-static int index_symbols(struct weft_elf *elf)
+static int index_symbols(struct weft_symtab *elf)
 {
-	size_t n = (elf->n_symbols + WEFT_ELF_BLOCK - 1) / WEFT_ELF_BLOCK;
-	struct weft_elf_symbol *fit;
+	size_t n = (elf->n_symbols + WEFT_SYMTAB_BLOCK - 1) / WEFT_SYMTAB_BLOCK;
+	struct weft_symtab_symbol *fit;
 
 	if (!n)
 		return 0;
@@ -452,23 +452,24 @@ static int index_symbols(struct weft_elf *elf)
 	if (!elf->block_end)
 		return -ENOMEM;
 	for (size_t i = 0; i < elf->n_symbols; i++) {
-		const struct weft_elf_symbol *s = &elf->symbols[i];
+		const struct weft_symtab_symbol *s = &elf->symbols[i];
 
-		if (!(s->name & WEFT_ELF_SOFT) &&
-		    elf->block_end[i / WEFT_ELF_BLOCK] < s->start + s->size)
-			elf->block_end[i / WEFT_ELF_BLOCK] = s->start + s->size;
+		if (!(s->name & WEFT_SYMTAB_SOFT) &&
+		    elf->block_end[i / WEFT_SYMTAB_BLOCK] < s->start + s->size)
+			elf->block_end[i / WEFT_SYMTAB_BLOCK] = s->start + s->size;
 	}
 	return 0;
 }
 
-int weft_elf_load(const struct weft_elf_source *src, size_t most_symbols, struct weft_elf *out)
+int weft_symtab_load(const struct weft_symtab_source *src, size_t most_symbols,
+		     struct weft_symtab *out)
 {
 	static const uint32_t tables[] = {SHT_SYMTAB, SHT_DYNSYM};
 	struct parser p = {.src = src, .elf = out, .most_symbols = most_symbols};
 	int r;
 
-	*out = (struct weft_elf){0};
-	if (src->size > WEFT_ELF_FILE_MOST)
+	*out = (struct weft_symtab){0};
+	if (src->size > WEFT_SYMTAB_FILE_MOST)
 		return -EFBIG;
 	r = read_header(&p);
 	if (!r)
@@ -489,21 +490,21 @@ int weft_elf_load(const struct weft_elf_source *src, size_t most_symbols, struct
 		r = index_symbols(out);
 	free(p.sections);
 	if (r)
-		weft_elf_finish(out);
+		weft_symtab_finish(out);
 	return r;
 }
 
-void weft_elf_finish(struct weft_elf *elf)
+void weft_symtab_finish(struct weft_symtab *elf)
 {
 	free(elf->segments);
 	free(elf->symbols);
 	free(elf->block_end);
-	*elf = (struct weft_elf){0};
+	*elf = (struct weft_symtab){0};
 }
 
-size_t weft_elf_memory(const struct weft_elf *elf)
+size_t weft_symtab_memory(const struct weft_symtab *elf)
 {
 	return elf->cap_segments * sizeof(*elf->segments) +
 	       elf->cap_symbols * sizeof(*elf->symbols) +
-	       elf->n_symbols / WEFT_ELF_BLOCK * sizeof(*elf->block_end);
+	       elf->n_symbols / WEFT_SYMTAB_BLOCK * sizeof(*elf->block_end);
 }

@@ -11,63 +11,64 @@
 
 /* Where the bytes come from: a file, read at offsets (never mapped: a file that shrinks would kill
  * the reader), or memory. */
-struct weft_elf_source {
+struct weft_symtab_source {
 	int fd;             /* -1: memory */
 	const void *memory; /* NULL: fd */
 	uint64_t size;      /* bytes */
 };
 
 /* Exactly n bytes at offset; 0 or -errno, -ENODATA where the source ends before. */
-int weft_elf_read(const struct weft_elf_source *src, uint64_t offset, void *out, size_t n);
+int weft_symtab_read(const struct weft_symtab_source *src, uint64_t offset, void *out, size_t n);
 
-#define WEFT_ELF_NAME_MASK  0x1fffffffu
-#define WEFT_ELF_GLOBAL     0x20000000u /* global or weak */
-#define WEFT_ELF_SOFT       0x40000000u /* no size: up to the next symbol, at most to size */
-#define WEFT_ELF_FILE_MOST  ((uint64_t)WEFT_ELF_NAME_MASK + 1) /* 512 MiB */
-#define WEFT_ELF_BUILD_ID   32u /* longest build ID that is kept, bytes */
-#define WEFT_ELF_BLOCK      64u
-#define WEFT_ELF_NAME_MOST  2048u /* longer names are cut */
-#define WEFT_ELF_ALIAS_MOST 64u   /* names of one place that are compared */
+#define WEFT_SYMTAB_NAME_MASK  0x1fffffffu
+#define WEFT_SYMTAB_GLOBAL     0x20000000u /* global or weak */
+#define WEFT_SYMTAB_SOFT       0x40000000u /* no size: up to the next symbol, at most to size */
+#define WEFT_SYMTAB_FILE_MOST  ((uint64_t)WEFT_SYMTAB_NAME_MASK + 1) /* 512 MiB */
+#define WEFT_SYMTAB_BUILD_ID   32u /* longest build ID that is kept, bytes */
+#define WEFT_SYMTAB_BLOCK      64u
+#define WEFT_SYMTAB_NAME_MOST  2048u /* longer names are cut */
+#define WEFT_SYMTAB_ALIAS_MOST 64u   /* names of one place that are compared */
 
-struct weft_elf_symbol {
+struct weft_symtab_symbol {
 	uint32_t start; /* from base */
 	uint32_t size;
-	uint32_t name; /* offset in the file, and WEFT_ELF_* bits */
+	uint32_t name; /* offset in the file, and WEFT_SYMTAB_* bits */
 };
 
-struct weft_elf_segment {
+struct weft_symtab_segment {
 	uint64_t offset, size; /* in the file */
 	uint64_t address;      /* of its first byte, as linked */
 };
 
-struct weft_elf {
-	uint64_t base;                     /* the least address of executable segments */
-	struct weft_elf_segment *segments; /* the executable ones */
+struct weft_symtab {
+	uint64_t base;                        /* the least address of executable segments */
+	struct weft_symtab_segment *segments; /* the executable ones */
 	size_t n_segments, cap_segments;
-	struct weft_elf_symbol *symbols; /* by start, then size */
+	struct weft_symtab_symbol *symbols; /* by start, then size */
 	size_t n_symbols, cap_symbols;
-	uint32_t *block_end; /* per WEFT_ELF_BLOCK symbols: the greatest end of one with a size */
-	uint8_t build_id[WEFT_ELF_BUILD_ID];
+	uint32_t *block_end; /* per WEFT_SYMTAB_BLOCK symbols: the greatest end of one with a size */
+	uint8_t build_id[WEFT_SYMTAB_BUILD_ID];
 	uint32_t build_id_size;
 };
 
 /* Reads the tables; names stay in the file. most_symbols bounds the memory. -ENOEXEC: not an ELF
  * file of this machine's byte order, or one that contradicts itself; -EFBIG: over the limits. A
  * file without symbols is fine. On failure out is empty. */
-int weft_elf_load(const struct weft_elf_source *src, size_t most_symbols, struct weft_elf *out);
-void weft_elf_finish(struct weft_elf *elf);
-size_t weft_elf_memory(const struct weft_elf *elf);
+int weft_symtab_load(const struct weft_symtab_source *src, size_t most_symbols,
+		     struct weft_symtab *out);
+void weft_symtab_finish(struct weft_symtab *elf);
+size_t weft_symtab_memory(const struct weft_symtab *elf);
 
 /* The linked address of a byte of the file that is mapped executable by a mapping that begins at
  * file offset map_offset; false if no segment holds it. */
-bool weft_elf_address(const struct weft_elf *elf, uint64_t map_offset, uint64_t offset,
-		      uint64_t *address);
+bool weft_symtab_address(const struct weft_symtab *elf, uint64_t map_offset, uint64_t offset,
+			 uint64_t *address);
 
 /* Which symbol covers a linked address; -ENOENT: none does. */
-int weft_elf_find(const struct weft_elf *elf, uint64_t address, size_t *index);
+int weft_symtab_find(const struct weft_symtab *elf, uint64_t address, size_t *index);
 /* The best name of that symbol and those that cover the same bytes, cut at size - 1. -errno from
  * reading, -ENODATA: it has no name after all. */
-int weft_elf_name(const struct weft_elf *elf, const struct weft_elf_source *src, size_t index,
-		  char *buf, size_t size);
+int weft_symtab_name(const struct weft_symtab *elf, const struct weft_symtab_source *src,
+		     size_t index, char *buf, size_t size);
 
 #endif

@@ -19,14 +19,14 @@
 #include "core/symbols/elf_image.h"
 #include "core/symbols/kallsyms.h"
 
-bool weft_elf_address(const struct weft_elf *elf, uint64_t map_offset, uint64_t offset,
-		      uint64_t *address)
+bool weft_symtab_address(const struct weft_symtab *elf, uint64_t map_offset, uint64_t offset,
+			 uint64_t *address)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	const struct weft_elf_segment *found = NULL;
+	const struct weft_symtab_segment *found = NULL;
 
 	for (size_t i = 0; i < elf->n_segments; i++) {
-		const struct weft_elf_segment *s = &elf->segments[i];
+		const struct weft_symtab_segment *s = &elf->segments[i];
 
 		if (offset < s->offset || offset - s->offset >= s->size)
 			continue;
@@ -40,7 +40,7 @@ bool weft_elf_address(const struct weft_elf *elf, uint64_t map_offset, uint64_t 
 }
 
 /* Number of symbols that begin at or before rel. */
-static size_t count_before(const struct weft_elf *elf, uint32_t rel)
+static size_t count_before(const struct weft_symtab *elf, uint32_t rel)
 {
 	size_t low = 0, high = elf->n_symbols;
 
@@ -55,22 +55,22 @@ static size_t count_before(const struct weft_elf *elf, uint32_t rel)
 	return low;
 }
 
-static bool covers(const struct weft_elf_symbol *s, uint32_t rel)
+static bool covers(const struct weft_symtab_symbol *s, uint32_t rel)
 {
 	return rel >= s->start && rel - s->start < s->size;
 }
 
 /* Of the first n symbols, the last with a size that covers rel. */
-static int find_sized(const struct weft_elf *elf, size_t n, uint32_t rel, size_t *index)
+static int find_sized(const struct weft_symtab *elf, size_t n, uint32_t rel, size_t *index)
 {
 	for (size_t i = n; i > 0;) {
-		const struct weft_elf_symbol *s = &elf->symbols[i - 1];
+		const struct weft_symtab_symbol *s = &elf->symbols[i - 1];
 
-		if (i % WEFT_ELF_BLOCK == 0 && elf->block_end[i / WEFT_ELF_BLOCK - 1] <= rel) {
-			i -= WEFT_ELF_BLOCK;
+		if (i % WEFT_SYMTAB_BLOCK == 0 && elf->block_end[i / WEFT_SYMTAB_BLOCK - 1] <= rel) {
+			i -= WEFT_SYMTAB_BLOCK;
 			continue;
 		}
-		if (!(s->name & WEFT_ELF_SOFT) && covers(s, rel)) {
+		if (!(s->name & WEFT_SYMTAB_SOFT) && covers(s, rel)) {
 			*index = i - 1;
 			return 0;
 		}
@@ -79,7 +79,7 @@ static int find_sized(const struct weft_elf *elf, size_t n, uint32_t rel, size_t
 	return -ENOENT;
 }
 
-int weft_elf_find(const struct weft_elf *elf, uint64_t address, size_t *index)
+int weft_symtab_find(const struct weft_symtab *elf, uint64_t address, size_t *index)
 {
 	uint32_t rel = (uint32_t)(address - elf->base);
 	size_t n, i, outer;
@@ -93,7 +93,8 @@ int weft_elf_find(const struct weft_elf *elf, uint64_t address, size_t *index)
 	if (find_sized(elf, n, elf->symbols[n - 1].start, &outer) == 0)
 		return -ENOENT;
 	for (i = n; i > 0 && elf->symbols[i - 1].start == elf->symbols[n - 1].start; i--)
-		if (elf->symbols[i - 1].name & WEFT_ELF_SOFT && covers(&elf->symbols[i - 1], rel)) {
+		if (elf->symbols[i - 1].name & WEFT_SYMTAB_SOFT &&
+		    covers(&elf->symbols[i - 1], rel)) {
 			*index = i - 1;
 			return 0;
 		}
@@ -101,10 +102,10 @@ int weft_elf_find(const struct weft_elf *elf, uint64_t address, size_t *index)
 }
 
 /* The name without its version ("read@@GLIBC_2.2.5"). */
-static int read_name(const struct weft_elf_source *src, const struct weft_elf_symbol *s, char *buf,
-		     size_t size)
+static int read_name(const struct weft_symtab_source *src, const struct weft_symtab_symbol *s,
+		     char *buf, size_t size)
 {
-	uint64_t offset = s->name & WEFT_ELF_NAME_MASK;
+	uint64_t offset = s->name & WEFT_SYMTAB_NAME_MASK;
 	char *at;
 	int r;
 
@@ -115,7 +116,7 @@ static int read_name(const struct weft_elf_source *src, const struct weft_elf_sy
 			return -ENODATA;
 		if (n > src->size - offset - have)
 			n = (size_t)(src->size - offset - have);
-		r = weft_elf_read(src, offset + have, buf + have, n);
+		r = weft_symtab_read(src, offset + have, buf + have, n);
 		if (r)
 			return r;
 		if (memchr(buf + have, '\0', n))
@@ -129,18 +130,18 @@ static int read_name(const struct weft_elf_source *src, const struct weft_elf_sy
 	return *buf ? 0 : -ENODATA;
 }
 
-int weft_elf_name(const struct weft_elf *elf, const struct weft_elf_source *src, size_t index,
-		  char *buf, size_t size)
+int weft_symtab_name(const struct weft_symtab *elf, const struct weft_symtab_source *src,
+		     size_t index, char *buf, size_t size)
 {
-	const struct weft_elf_symbol *wanted = &elf->symbols[index];
-	char name[WEFT_ELF_NAME_MOST];
+	const struct weft_symtab_symbol *wanted = &elf->symbols[index];
+	char name[WEFT_SYMTAB_NAME_MOST];
 	bool best_global = false;
 	int r = -ENODATA;
 
 	/* Equal ones lie side by side; index is the last of them. */
-	for (size_t n = 0; n < WEFT_ELF_ALIAS_MOST && n <= index; n++) {
-		const struct weft_elf_symbol *s = &elf->symbols[index - n];
-		bool global = s->name & WEFT_ELF_GLOBAL;
+	for (size_t n = 0; n < WEFT_SYMTAB_ALIAS_MOST && n <= index; n++) {
+		const struct weft_symtab_symbol *s = &elf->symbols[index - n];
+		bool global = s->name & WEFT_SYMTAB_GLOBAL;
 		size_t length;
 		int got;
 

@@ -63,7 +63,7 @@ void weft_files_finish(struct weft_files *f)
 
 		f->images = image->next;
 		close_image(f, image);
-		weft_elf_finish(&image->elf);
+		weft_symtab_finish(&image->elf);
 		weft_u64map_finish(&image->names);
 		free(image);
 	}
@@ -166,7 +166,7 @@ static void spare_descriptor(struct weft_files *f)
 		close_image(f, oldest);
 }
 
-static struct weft_image *add_image(struct weft_files *f, const struct weft_elf_source *source)
+static struct weft_image *add_image(struct weft_files *f, const struct weft_symtab_source *source)
 {
 	struct weft_image *image = calloc(1, sizeof(*image));
 	size_t room = SYMBOLS_MOST - f->symbols;
@@ -175,8 +175,8 @@ static struct weft_image *add_image(struct weft_files *f, const struct weft_elf_
 		return NULL;
 	image->source = *source;
 	image->size = source->size;
-	image->readable = weft_elf_load(source, room < PER_FILE_MOST ? room : PER_FILE_MOST,
-					&image->elf) == 0;
+	image->readable = weft_symtab_load(source, room < PER_FILE_MOST ? room : PER_FILE_MOST,
+					   &image->elf) == 0;
 	f->symbols += image->elf.n_symbols;
 	image->next = f->images;
 	f->images = image;
@@ -205,7 +205,7 @@ static struct weft_image *image_of(struct weft_files *f, int fd, const struct st
 	if (image) {
 		image->source.fd = fd;
 	} else {
-		struct weft_elf_source source = {.fd = fd, .size = (uint64_t)st->st_size};
+		struct weft_symtab_source source = {.fd = fd, .size = (uint64_t)st->st_size};
 
 		image = add_image(f, &source);
 		if (!image) {
@@ -241,7 +241,7 @@ static struct weft_image *vdso_image(struct weft_files *f, struct weft_file *fil
 {
 	uintptr_t own = getauxval(AT_SYSINFO_EHDR);
 	/* NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel hands it over as a number */
-	struct weft_elf_source source = {.fd = -1, .memory = (const void *)own};
+	struct weft_symtab_source source = {.fd = -1, .memory = (const void *)own};
 
 	source.size = reach->end - reach->start;
 	if (!own || source.size > VDSO_MOST)
@@ -261,7 +261,7 @@ static struct weft_image *vdso_image(struct weft_files *f, struct weft_file *fil
 static bool good_for(const struct weft_file *file, const struct weft_image *image,
 		     const struct weft_reach *reach)
 {
-	const struct weft_elf *elf = &image->elf;
+	const struct weft_symtab *elf = &image->elf;
 
 	if (file->id.build_id_size)
 		return !image->readable ||
@@ -342,18 +342,18 @@ static bool reopen(struct weft_files *f, struct weft_file *file, struct weft_ima
 const char *weft_files_symbol(struct weft_files *f, struct weft_file *file, struct weft_image *image,
 			      const struct weft_reach *reach, uint64_t address, uint64_t *start)
 {
-	char buf[WEFT_ELF_NAME_MOST];
+	char buf[WEFT_SYMTAB_NAME_MOST];
 	const char *name;
 	size_t index;
 
-	if (weft_elf_find(&image->elf, address, &index))
+	if (weft_symtab_find(&image->elf, address, &index))
 		return NULL;
 	*start = image->elf.base + image->elf.symbols[index].start;
 	name = weft_u64map_get(&image->names, index + 1);
 	if (name)
 		return name;
 	if (!reopen(f, file, image, reach) ||
-	    weft_elf_name(&image->elf, &image->source, index, buf, sizeof(buf)))
+	    weft_symtab_name(&image->elf, &image->source, index, buf, sizeof(buf)))
 		return NULL;
 	name = weft_texts_intern(f->strings, buf, strlen(buf));
 	if (name)

@@ -15,7 +15,7 @@
 struct weft_file_id {
 	uint32_t major, minor;
 	uint64_t inode; /* 0: not said */
-	uint8_t build_id[WEFT_ELF_BUILD_ID];
+	uint8_t build_id[WEFT_SYMTAB_BUILD_ID];
 	uint32_t build_id_size; /* 0: not said */
 	const char *path;       /* as reported: with " (deleted)" where so */
 	size_t path_length;
@@ -28,8 +28,8 @@ struct weft_image {
 	ino_t inode;
 	uint64_t size;
 	uint64_t modified_ns, changed_ns; /* its times when it was read, CLOCK_REALTIME */
-	struct weft_elf_source source;    /* fd -1 and no memory: closed to spare descriptors */
-	struct weft_elf elf;
+	struct weft_symtab_source source; /* fd -1 and no memory: closed to spare descriptors */
+	struct weft_symtab elf;
 	bool readable;            /* elf is valid */
 	uint64_t used;            /* for the choice of what to close */
 	struct weft_u64map names; /* index + 1 of a symbol -> its interned name */

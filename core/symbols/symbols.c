@@ -77,7 +77,7 @@ static bool name_in(struct weft_symbols *s, const struct weft_mapping *m,
 	uint64_t linked, start;
 
 	if (!image ||
-	    !weft_elf_address(&image->elf, m->offset, look - m->start + m->offset, &linked))
+	    !weft_symtab_address(&image->elf, m->offset, look - m->start + m->offset, &linked))
 		return false;
 	out->symbol = weft_files_symbol(&s->files, file, image, reach, linked, &start);
 	out->offset = linked + (address - look);
@@ -134,5 +134,5 @@ void weft_symbols_stats(const struct weft_symbols *s, struct weft_symbols_stats 
 		.kernel_bytes = weft_kallsyms_memory(&s->kallsyms),
 	};
 	for (const struct weft_image *i = s->files.images; i; i = i->next)
-		out->file_bytes += weft_elf_memory(&i->elf);
+		out->file_bytes += weft_symtab_memory(&i->elf);
 }

@@ -15,7 +15,7 @@
 
 struct made_elf {
 	unsigned char bytes[MADE_SIZE];
-	struct weft_elf_source source;
+	struct weft_symtab_source source;
 	unsigned int n_segments, n_symbols, n_names;
 	uint64_t first, last; /* addresses that the code section spans */
 };

@@ -8,29 +8,29 @@
 
 static struct made_elf m;
 
-static void load(struct weft_elf *elf, int want)
+static void load(struct weft_symtab *elf, int want)
 {
-	cr_assert_eq(weft_elf_load(&m.source, 1000, elf), want);
+	cr_assert_eq(weft_symtab_load(&m.source, 1000, elf), want);
 }
 
-static void expect(const struct weft_elf *elf, uint64_t address, const char *name)
+static void expect(const struct weft_symtab *elf, uint64_t address, const char *name)
 {
 	char buf[64];
 	size_t index;
-	int r = weft_elf_find(elf, address, &index);
+	int r = weft_symtab_find(elf, address, &index);
 
 	if (!name) {
 		cr_expect_eq(r, -ENOENT, "%#x", (unsigned int)address);
 		return;
 	}
 	cr_assert_eq(r, 0, "%#x is nothing, not %s", (unsigned int)address, name);
-	cr_assert_eq(weft_elf_name(elf, &m.source, index, buf, sizeof(buf)), 0);
+	cr_assert_eq(weft_symtab_name(elf, &m.source, index, buf, sizeof(buf)), 0);
 	cr_expect_str_eq(buf, name);
 }
 
 Test(elf, two_executable_segments_in_one_page_of_the_file)
 {
-	struct weft_elf elf;
+	struct weft_symtab elf;
 	uint64_t address;
 
 	made_begin(&m);
@@ -40,19 +40,19 @@ Test(elf, two_executable_segments_in_one_page_of_the_file)
 	made_symbol(&m, "high", 0x602800, 0x100, STT_FUNC, STB_GLOBAL);
 	made_end(&m);
 	load(&elf, 0);
-	cr_expect(weft_elf_address(&elf, 0x1000, 0x1010, &address) && address == 0x401010);
-	cr_expect(weft_elf_address(&elf, 0x1000, 0x1810, &address) && address == 0x602810);
-	cr_expect_not(weft_elf_address(&elf, 0x1000, 0x1900, &address));
-	cr_expect_not(weft_elf_address(&elf, 0, 0xfff, &address));
+	cr_expect(weft_symtab_address(&elf, 0x1000, 0x1010, &address) && address == 0x401010);
+	cr_expect(weft_symtab_address(&elf, 0x1000, 0x1810, &address) && address == 0x602810);
+	cr_expect_not(weft_symtab_address(&elf, 0x1000, 0x1900, &address));
+	cr_expect_not(weft_symtab_address(&elf, 0, 0xfff, &address));
 	expect(&elf, 0x401010, "low");
 	expect(&elf, 0x602810, "high");
 	expect(&elf, 0x602900, NULL);
-	weft_elf_finish(&elf);
+	weft_symtab_finish(&elf);
 }
 
 Test(elf, bytes_that_two_segments_map)
 {
-	struct weft_elf elf;
+	struct weft_symtab elf;
 	uint64_t address;
 
 	made_begin(&m);
@@ -61,14 +61,14 @@ Test(elf, bytes_that_two_segments_map)
 	made_end(&m);
 	load(&elf, 0);
 	/* the mapping's own beginning tells which it is */
-	cr_expect(weft_elf_address(&elf, 0x1000, 0x2010, &address) && address == 0x402010);
-	cr_expect(weft_elf_address(&elf, 0x2000, 0x2010, &address) && address == 0x702010);
-	weft_elf_finish(&elf);
+	cr_expect(weft_symtab_address(&elf, 0x1000, 0x2010, &address) && address == 0x402010);
+	cr_expect(weft_symtab_address(&elf, 0x2000, 0x2010, &address) && address == 0x702010);
+	weft_symtab_finish(&elf);
 }
 
 Test(elf, nested_overlapping_and_without_size)
 {
-	struct weft_elf elf;
+	struct weft_symtab elf;
 
 	made_begin(&m);
 	made_segment(&m, 0x1000, 0x1000, 0x1000);
@@ -99,12 +99,12 @@ Test(elf, nested_overlapping_and_without_size)
 	expect(&elf, 0x1fff, "too_long"); /* cut at the end of its section; it has a size */
 	expect(&elf, 0x2000, NULL);
 	expect(&elf, 0x9000, NULL);
-	weft_elf_finish(&elf);
+	weft_symtab_finish(&elf);
 }
 
 Test(elf, an_outer_symbol_behind_many_inner_ones)
 {
-	struct weft_elf elf;
+	struct weft_symtab elf;
 
 	made_begin(&m);
 	made_segment(&m, 0x1000, 0x1000, 0x4000);
@@ -119,12 +119,12 @@ Test(elf, an_outer_symbol_behind_many_inner_ones)
 	}
 	expect(&elf, 0x3fff, "outer");
 	expect(&elf, 0x4000, NULL);
-	weft_elf_finish(&elf);
+	weft_symtab_finish(&elf);
 }
 
 Test(elf, aliases)
 {
-	struct weft_elf elf;
+	struct weft_symtab elf;
 
 	made_begin(&m);
 	made_segment(&m, 0x1000, 0x1000, 0x1000);
@@ -138,7 +138,7 @@ Test(elf, aliases)
 	load(&elf, 0);
 	expect(&elf, 0x1001, "read");
 	expect(&elf, 0x1107, "aa");
-	weft_elf_finish(&elf);
+	weft_symtab_finish(&elf);
 }
 
 Test(elf, claims_that_do_not_hold)
@@ -163,40 +163,40 @@ Test(elf, claims_that_do_not_hold)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct weft_elf elf;
+		struct weft_symtab elf;
 
 		made_begin(&m);
 		made_segment(&m, 0x1000, 0x1000, 0x1000);
 		made_symbol(&m, "f", 0x1000, 8, STT_FUNC, STB_GLOBAL);
 		made_end(&m);
 		memcpy(m.bytes + cases[i].offset, &cases[i].value, cases[i].size);
-		cr_expect_eq(weft_elf_load(&m.source, 1000, &elf), cases[i].want, "case %zu", i);
-		weft_elf_finish(&elf);
+		cr_expect_eq(weft_symtab_load(&m.source, 1000, &elf), cases[i].want, "case %zu", i);
+		weft_symtab_finish(&elf);
 	}
 }
 
 Test(elf, limits)
 {
-	struct weft_elf elf;
+	struct weft_symtab elf;
 
 	made_begin(&m);
 	made_segment(&m, 0x1000, 0x1000, 0x1000);
 	for (int i = 0; i < 10; i++)
 		made_symbol(&m, "f", 0x1000 + (uint64_t)i, 1, STT_FUNC, STB_GLOBAL);
 	made_end(&m);
-	cr_expect_eq(weft_elf_load(&m.source, 10, &elf), 0);
+	cr_expect_eq(weft_symtab_load(&m.source, 10, &elf), 0);
 	cr_expect_eq(elf.n_symbols, 10u);
-	weft_elf_finish(&elf);
-	cr_expect_eq(weft_elf_load(&m.source, 9, &elf), -EFBIG);
+	weft_symtab_finish(&elf);
+	cr_expect_eq(weft_symtab_load(&m.source, 9, &elf), -EFBIG);
 	cr_expect_eq(elf.n_symbols, 0u);
-	m.source.size = WEFT_ELF_FILE_MOST + 1;
-	cr_expect_eq(weft_elf_load(&m.source, 10, &elf), -EFBIG);
+	m.source.size = WEFT_SYMTAB_FILE_MOST + 1;
+	cr_expect_eq(weft_symtab_load(&m.source, 10, &elf), -EFBIG);
 	m.source.size = 0;
-	cr_expect_eq(weft_elf_load(&m.source, 10, &elf), -ENOEXEC);
+	cr_expect_eq(weft_symtab_load(&m.source, 10, &elf), -ENOEXEC);
 	m.source.size = MADE_SIZE;
 	made_begin(&m);
 	for (int i = 0; i < 40; i++)
 		made_segment(&m, 0x1000, 0x1000, 0x1000);
 	made_end(&m);
-	cr_expect_eq(weft_elf_load(&m.source, 10, &elf), -EFBIG);
+	cr_expect_eq(weft_symtab_load(&m.source, 10, &elf), -EFBIG);
 }

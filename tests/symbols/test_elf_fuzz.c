@@ -27,24 +27,25 @@ static void use(const unsigned char *bytes, size_t size)
 {
 	/* exactly as large as it is, so that one byte too far is seen */
 	unsigned char *copy = malloc(size ? size : 1);
-	struct weft_elf_source source = {.fd = -1, .memory = copy, .size = size};
-	struct weft_elf elf;
-	char name[WEFT_ELF_NAME_MOST];
+	struct weft_symtab_source source = {.fd = -1, .memory = copy, .size = size};
+	struct weft_symtab elf;
+	char name[WEFT_SYMTAB_NAME_MOST];
 
 	memcpy(copy, bytes, size);
-	if (weft_elf_load(&source, 5000, &elf) == 0) {
+	if (weft_symtab_load(&source, 5000, &elf) == 0) {
 		for (int i = 0; i < 20; i++) {
 			uint64_t address = i % 2 ? next() : elf.base + next() % 0x4000;
 			size_t index;
 
-			weft_elf_address(&elf, next() & ~0xfffull, next() % (size + 1), &address);
-			if (weft_elf_find(&elf, address, &index) == 0) {
+			weft_symtab_address(&elf, next() & ~0xfffull, next() % (size + 1), &address);
+			if (weft_symtab_find(&elf, address, &index) == 0) {
 				cr_assert_lt(index, elf.n_symbols);
-				weft_elf_name(&elf, &source, index, name, i % 3 ? sizeof(name) : 2);
+				weft_symtab_name(&elf, &source, index, name,
+						 i % 3 ? sizeof(name) : 2);
 			}
 		}
 	}
-	weft_elf_finish(&elf);
+	weft_symtab_finish(&elf);
 	free(copy);
 }
 
@@ -150,9 +151,9 @@ Test(elf_fuzz, every_length)
 /* A file that shrinks after it was opened is an error, not a signal. */
 Test(elf_fuzz, a_file_that_shrinks)
 {
-	struct weft_elf_source source;
+	struct weft_symtab_source source;
 	char from[PATH_MAX], path[PATH_MAX], buf[64];
-	struct weft_elf elf;
+	struct weft_symtab elf;
 	FILE *f;
 
 	target_path("pie", from);
@@ -160,12 +161,12 @@ Test(elf_fuzz, a_file_that_shrinks)
 	copy_file(from, path);
 	f = fopen(path, "r+");
 	fseek(f, 0, SEEK_END);
-	source = (struct weft_elf_source){.fd = fileno(f), .size = (uint64_t)ftell(f)};
-	cr_assert_eq(weft_elf_load(&source, 100000, &elf), 0);
+	source = (struct weft_symtab_source){.fd = fileno(f), .size = (uint64_t)ftell(f)};
+	cr_assert_eq(weft_symtab_load(&source, 100000, &elf), 0);
 	cr_assert_gt(elf.n_symbols, 0u);
 	cr_assert_eq(ftruncate(fileno(f), 100), 0);
-	cr_expect_eq(weft_elf_name(&elf, &source, 0, buf, sizeof(buf)), -ENODATA);
-	weft_elf_finish(&elf);
-	cr_expect_eq(weft_elf_load(&source, 100000, &elf), -ENOEXEC);
+	cr_expect_eq(weft_symtab_name(&elf, &source, 0, buf, sizeof(buf)), -ENODATA);
+	weft_symtab_finish(&elf);
+	cr_expect_eq(weft_symtab_load(&source, 100000, &elf), -ENOEXEC);
 	fclose(f);
 }
