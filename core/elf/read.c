@@ -69,6 +69,7 @@ int weft_elf_map(int fd, uint64_t most, const char *path, struct weft_elf_mapped
 		 struct weft_error *err)
 {
 	char magic[SELFMAG];
+	ssize_t n;
 	void *p;
 
 	*out = (struct weft_elf_mapped){0};
@@ -82,7 +83,10 @@ int weft_elf_map(int fd, uint64_t most, const char *path, struct weft_elf_mapped
 				 (unsigned long long)out->st.st_size >> 20,
 				 (unsigned long long)(most >> 20));
 	/* Most files that are no ELF files are so for everyone to see. */
-	if (pread(fd, magic, sizeof(magic), 0) != sizeof(magic) || memcmp(magic, ELFMAG, SELFMAG))
+	n = pread(fd, magic, sizeof(magic), 0);
+	if (n < 0)
+		return weft_fail(err, -errno, "ELF_UNREADABLE", "%s: %s", path, strerror(errno));
+	if (n != sizeof(magic) || memcmp(magic, ELFMAG, SELFMAG) != 0)
 		return weft_fail(err, -ENOEXEC, "ELF_NOT_ELF", "%s is no ELF file", path);
 	p = mmap(NULL, (size_t)out->st.st_size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
 	if (p == MAP_FAILED)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/elf/elf.h"
 #include "core/kernel/btf_describe.h"
 #include "support/test_bpf.h"
 #include "support/test_host.h"
@@ -106,6 +107,37 @@ static int host_function_type(const struct weft_host *host, int32_t fd, uint32_t
 					   out, err);
 }
 
+/* ---- ELF files ---- */
+
+static int host_elf_read(const struct weft_host *host, const struct weft_elf_request *request,
+			 const struct weft_elf **out, struct weft_error *err)
+{
+	struct test_host *h = host->core;
+
+	if (!h->elf_reader)
+		h->elf_reader = weft_elf_reader_create(NULL);
+	cr_assert(h->elf_reader);
+	return weft_elf_read(h->elf_reader, request, out, err);
+}
+
+static void host_elf_release(const struct weft_host *host, const struct weft_elf *elf)
+{
+	struct test_host *h = host->core;
+
+	if (h->elf_reader)
+		weft_elf_release(h->elf_reader, elf);
+}
+
+static int host_elf_functions(const struct weft_host *host, const struct weft_elf *elf,
+			      const struct weft_elf_request *request, const uint64_t *addresses,
+			      uint32_t n, const struct weft_elf_function **out,
+			      struct weft_error *err)
+{
+	struct test_host *h = host->core;
+
+	return weft_elf_functions(h->elf_reader, elf, request, addresses, n, out, err);
+}
+
 static const struct weft_host functions = {
 	.struct_size = sizeof(struct weft_host),
 	.abi_version = WEFT_ABI_CURRENT,
@@ -128,6 +160,9 @@ static const struct weft_host functions = {
 	.kernel_function = host_function,
 	.kernel_type = host_type,
 	.function_type = host_function_type,
+	.elf_read = host_elf_read,
+	.elf_release = host_elf_release,
+	.elf_functions = host_elf_functions,
 };
 
 static struct weft_params *make_params(struct test_host *h, uint32_t where,
@@ -199,6 +234,7 @@ void test_host_stop(struct test_host *h)
 	weft_registry_destroy(h->core);
 	weft_error_destroy(h->err);
 	weft_btfs_destroy(h->btfs);
+	weft_elf_reader_destroy(h->elf_reader);
 	weft_arena_destroy(h->told);
 	h->btfs = NULL;
 	h->told = NULL;

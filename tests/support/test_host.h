@@ -35,6 +35,7 @@ struct test_host {
 	size_t n_log;
 	uint64_t lost;
 	void (*watch)(struct weft_instance *, const struct weft_process_event *);
+	struct weft_elf_reader *elf_reader;
 	struct weft_btfs *btfs;
 	struct weft_arena *told;
 };
