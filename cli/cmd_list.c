@@ -58,6 +58,7 @@ static int print_verbose(const struct weft_probe *probe, void *arg)
 	struct list *list = arg;
 	const struct weft_probe_info *info;
 	char which[32], type[64];
+	const char *note;
 	uint32_t i;
 	int ret;
 
@@ -72,6 +73,10 @@ static int print_verbose(const struct weft_probe *probe, void *arg)
 	}
 	if (info->prototype)
 		printf("    %s\n", info->prototype);
+	if (weft_session_note(list->session, probe, &note, list->cli->err))
+		weft_error_clear(list->cli->err);
+	else if (note)
+		printf("    %s\n", note);
 	for (i = 0; i < info->n_args; i++) {
 		snprintf(which, sizeof(which), "arg%u", i);
 		print_arg(which, &info->args[i]);

@@ -264,6 +264,8 @@ struct weft_program {
 	uint64_t decided_bits; /* comparisons of probe fields that were decided when compiling,
 				* because all probes of the group agreed: a probe that joins later
 				* must agree with them in these bits of weft_plan_probe_bits() */
+	uint64_t used_args;    /* bit i: the program evaluates argument i */
+	uint32_t uses;         /* WEFT_USES_* */
 };
 
 /* A comparison of a probe's field with a constant: bit k of PROBES for the k-th. */

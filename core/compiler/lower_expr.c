@@ -229,6 +229,7 @@ weft_vreg weft_lower_argument(struct weft_lower *lw, const struct weft_node *n, 
 	weft_vreg values[2];
 
 	if (n->kind == WEFT_NODE_ARG) {
+		lw->program->used_args |= UINT64_C(1) << n->index;
 		type = &info->args[n->index].type;
 		where = &info->args[n->index].where;
 		snprintf(what, sizeof(what), "argument %u (%.60s)", n->index,

@@ -45,6 +45,7 @@ static weft_vreg lower_frame_value(struct weft_lower *lw)
 	weft_vreg values[2];
 	unsigned n;
 
+	lw->program->uses |= WEFT_USES_FRAME;
 	weft_lower_location(lw, &lw->group->info->pairing.frame, 1, 1, "the frame of the pairing",
 			    values, &n);
 	return values[0];

@@ -52,6 +52,8 @@ static void check_read(struct weft_lower *lw, uint8_t good, uint8_t bad, weft_vr
 
 static int32_t bytes_helper(struct weft_lower *lw, bool user)
 {
+	if (user)
+		lw->program->uses |= WEFT_USES_MEMORY;
 	if (may_wait(lw, user))
 		return BPF_FUNC_copy_from_user;
 	return user ? BPF_FUNC_probe_read_user : BPF_FUNC_probe_read_kernel;
@@ -85,6 +87,8 @@ static void read_text(struct weft_lower *lw, const struct text_read *r)
 	int32_t helper = r->user ? BPF_FUNC_probe_read_user_str : BPF_FUNC_probe_read_kernel_str;
 	struct weft_ir_arg to = weft_lower_address(lw, r->to);
 
+	if (r->user)
+		lw->program->uses |= WEFT_USES_MEMORY;
 	weft_ir_assign(&lw->ir, r->got,
 		       WEFT_CALL(&lw->ir, helper, to, WEFT_A(r->size), WEFT_A(r->address)));
 }

@@ -27,6 +27,7 @@ void weft_lower_ipv6(struct weft_lower *lw, const struct weft_node *n, struct we
 
 void weft_lower_regs(struct weft_lower *lw, struct weft_place to)
 {
+	lw->program->uses |= WEFT_USES_REGS;
 	for (uint32_t i = 0; i < weft_arch.n_regs; i++)
 		weft_lower_store(lw, weft_place_at(to, (int32_t)(8 * i)), 8,
 				 weft_ir_load(&lw->ir, 8, lw->ctx, weft_arch.regs[i]));

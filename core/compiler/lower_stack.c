@@ -38,6 +38,8 @@ static void capture(struct weft_lower *lw, const struct weft_node *n, struct wef
 {
 	struct weft_ir_arg buffer = weft_lower_address(lw, to);
 
+	if (is_user(n))
+		lw->program->uses |= WEFT_USES_USTACK;
 	*bytes = WEFT_CALL(&lw->ir, BPF_FUNC_get_stack, WEFT_A(lw->ctx), buffer,
 			   WEFT_A_IMM(8 * n->type.cap),
 			   WEFT_A_IMM(is_user(n) ? BPF_F_USER_STACK : 0));

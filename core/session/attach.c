@@ -139,6 +139,8 @@ int weft_session_attach_gang(struct weft_session *s, struct weft_gang *g, struct
 			.probe = e->probe,
 			.cookie = e->cookie,
 			.with = weft_enabling_params(s, e),
+			.used_args = g->program.used_args,
+			.uses = g->program.uses,
 		};
 	}
 	ret = p->attach(g->provider->instance,

@@ -107,6 +107,17 @@ int weft_session_set_target(struct weft_session *s, const int32_t *pids, size_t 
 	return weft_target_set(s, pids, n_pids, follow, (struct weft_pos){0}, err);
 }
 
+/* The options of a probe that is only looked at. */
+static int plain_options(struct weft_opened *o, struct weft_params **out, struct weft_error *err)
+{
+	int ret = weft_params_create(o->provider->name, o->provider->options, WEFT_OPTION_PER_PROBE,
+				     NULL, 0, out, err);
+
+	if (!ret)
+		weft_params_inherit(*out, o->params);
+	return ret;
+}
+
 int weft_session_describe(struct weft_session *s, const struct weft_probe *probe,
 			  const struct weft_probe_info **out, struct weft_error *err)
 {
@@ -117,16 +128,34 @@ int weft_session_describe(struct weft_session *s, const struct weft_probe *probe
 	uint64_t value;
 	int ret;
 
-	ret = weft_params_create(o->provider->name, o->provider->options, WEFT_OPTION_PER_PROBE,
-				 NULL, 0, &none, err);
+	ret = plain_options(o, &none, err);
 	if (ret)
 		return ret;
-	weft_params_inherit(none, o->params);
 	ret = weft_info_class(o, probe, none, &class, &value, &entry, err);
 	weft_params_destroy(none);
 	if (!ret)
 		*out = &class->info;
 	return ret;
+}
+
+int weft_session_note(struct weft_session *s, const struct weft_probe *probe, const char **out,
+		      struct weft_error *err)
+{
+	struct weft_opened *o = weft_session_provider_of(s, probe);
+	const struct weft_provider *p = o->provider;
+	struct weft_params *none;
+	int ret;
+
+	*out = NULL;
+	if (p->struct_size < offsetof(struct weft_provider, probe_note) + sizeof(p->probe_note) ||
+	    !p->probe_note)
+		return 0;
+	ret = plain_options(o, &none, err);
+	if (ret)
+		return ret;
+	*out = p->probe_note(o->instance, probe, none);
+	weft_params_destroy(none);
+	return 0;
 }
 
 /* ---- preparing ---- */

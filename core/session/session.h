@@ -56,6 +56,10 @@ int weft_session_find(struct weft_session *s, const struct weft_pattern *pattern
 int weft_session_describe(struct weft_session *s, const struct weft_probe *probe,
 			  const struct weft_probe_info **out, struct weft_error *err);
 
+/* What the provider says of where the probe is and how, or NULL; borrowed until the next call. */
+int weft_session_note(struct weft_session *s, const struct weft_probe *probe, const char **out,
+		      struct weft_error *err);
+
 /* One line of how the provider gets its events on this kernel; borrowed until the next call. */
 int weft_session_mechanism(struct weft_session *s, const char *provider, const char **out,
 			   struct weft_error *err);

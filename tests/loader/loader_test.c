@@ -65,6 +65,7 @@ Test(loader, optional_slots_may_be_missing)
 {
 	expect_usable(SITUATION("allowed-without-populate"), "fixture");
 	expect_usable(SITUATION("allowed-without-populate_match"), "fixture");
+	expect_usable(SITUATION("allowed-without-probe_note"), "fixture");
 	expect_usable(SITUATION("allowed-without-provide"), "fixture");
 	expect_usable(SITUATION("allowed-without-describe"), "fixture");
 	expect_usable(SITUATION("allowed-without-options"), "fixture");

@@ -328,10 +328,21 @@ struct weft_probe_info {
 
 /* ---- attaching ----------------------------------------------------------------------------- */
 
+/* What else a program looks at beside arguments. */
+#define WEFT_USES_REGS   1u /* all registers of the context, as they are */
+#define WEFT_USES_USTACK 2u /* the user stack */
+#define WEFT_USES_MEMORY 4u /* the process's memory */
+#define WEFT_USES_FRAME  8u /* the frame identity of a pairing */
+
 struct weft_attach_probe {
 	const struct weft_probe *probe;
 	uint64_t cookie;
 	const struct weft_params *with; /* the probe's own options; never NULL */
+	/* What the program asks of this probe. A provider that may choose among places can take one
+	 * where nothing else holds any more. Where probe_size does not cover them: everything. */
+	uint64_t used_args; /* bit i: argument i */
+	uint32_t uses;      /* WEFT_USES_* */
+	uint32_t reserved;
 };
 
 /* The target of the session: the processes it is about. */
@@ -815,6 +826,11 @@ struct weft_provider {
 	 * are then matched with what there is. Creates nothing in the kernel. */
 	int (*populate_match)(struct weft_instance *, struct weft_registry *,
 			      const struct weft_probe_desc *pattern, struct weft_error *);
+
+	/* Optional. One line for `list -v` about this probe alone: where it is, and how. NULL:
+	 * there is nothing to say. Borrowed, valid until the next call. */
+	const char *(*probe_note)(struct weft_instance *, const struct weft_probe *,
+				  const struct weft_params *with);
 };
 
 #ifdef __cplusplus
