@@ -53,19 +53,35 @@ static void print_arg(const char *which, const struct weft_arg *a)
 	putchar('\n');
 }
 
+/* "    2 sites  -4@%eax 8@(%rdi)", and what of it cannot be read. */
+static void print_layout(const struct weft_layout *l)
+{
+	uint32_t i;
+
+	printf("    %u site%s", l->n_sites, l->n_sites == 1 ? " " : "s");
+	if (l->text && *l->text)
+		printf("  %s", l->text);
+	putchar('\n');
+	for (i = 0; i < l->n_args; i++)
+		if (l->args[i].unreadable)
+			printf("             arg%u: %s\n", i, l->args[i].unreadable);
+}
+
 static int print_verbose(const struct weft_probe *probe, void *arg)
 {
 	struct list *list = arg;
+	const struct weft_layout *layouts;
 	const struct weft_probe_info *info;
 	char which[32], type[64];
 	const char *note;
-	uint32_t i;
+	uint32_t i, n_layouts;
 	int ret;
 
 	ret = print_probe(probe, arg);
 	if (ret)
 		return ret;
-	ret = weft_session_describe(list->session, probe, &info, list->cli->err);
+	ret = weft_session_describe(list->session, probe, &info, &layouts, &n_layouts,
+				    list->cli->err);
 	if (ret) {
 		printf("    (%s)\n", weft_error_text(list->cli->err));
 		weft_error_clear(list->cli->err);
@@ -81,6 +97,8 @@ static int print_verbose(const struct weft_probe *probe, void *arg)
 		snprintf(which, sizeof(which), "arg%u", i);
 		print_arg(which, &info->args[i]);
 	}
+	for (i = 0; i < n_layouts; i++)
+		print_layout(&layouts[i]);
 	if (info->retval_type.kind)
 		printf("    %-8s %-16s %s\n", "retval", "", cli_type_text(&info->retval_type, type));
 	if (info->pairing.role == WEFT_PAIRING_RETURN)

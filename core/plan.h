@@ -32,6 +32,8 @@
  *    comparison of a probe field with a constant (probefunc == "read").
  *  - DISPATCH: HASHes u64 -> u64 for WEFT_IDENTITY_FIELD, one a group: value -> cookie + 1;
  *    also the maps that providers own (WEFT_IDENTITY_MAP).
+ *  - PLACES: an ARRAY for each program of probes whose arguments lie in many places: where they
+ *    do, by a number that serves as cookie (compiler/places.h). Written before it is attached.
  *  - AGG: one map for each aggregation with keys (or buckets).
  *  - SELF: a HASH u64 thread -> the cells of the thread's variables, keyed likewise, preallocated.
  *  - ARRAY: a HASH for each array variable: keys -> the element's cell (compiler/lower_state.c).
@@ -116,6 +118,7 @@ enum weft_map_role {
 	WEFT_MAP_AGG,
 	WEFT_MAP_SELF,  /* HASH u64 thread -> the variables of the thread, preallocated */
 	WEFT_MAP_ARRAY, /* HASH keys -> the element of an array variable, not preallocated */
+	WEFT_MAP_PLACES,
 };
 
 struct weft_map_spec {
@@ -260,6 +263,8 @@ struct weft_program {
 	uint32_t *clause_of;     /* one per instruction: clause index, UINT32_MAX outside clauses */
 	uint32_t n_insns;
 	int32_t dispatch_map;  /* index of its WEFT_MAP_DISPATCH map; -1: none */
+	int32_t places_map;    /* index of its WEFT_MAP_PLACES map; -1: none */
+	const void *places;    /* what is to be in it: an element for each of the group's probes */
 	const char *listing;   /* typed clauses and IR as text, for explain; NULL: not kept */
 	uint64_t decided_bits; /* comparisons of probe fields that were decided when compiling,
 				* because all probes of the group agreed: a probe that joins later
@@ -346,10 +351,15 @@ struct weft_group {
 	/* Cookies of the group's probes and their descriptions, for PROBES, DISPATCH and CONST. */
 	const struct weft_group_probe {
 		uint64_t cookie;
-		const struct weft_probe *probe; /* NULL: begin or end */
-		uint64_t identity_value;        /* WEFT_IDENTITY_FIELD */
+		const struct weft_probe *probe;     /* NULL: begin or end */
+		uint64_t identity_value;            /* WEFT_IDENTITY_FIELD */
+		const struct weft_probe_info *info; /* scattered: its own */
 	} * probes;
 	size_t n_probes;
+	/* The arguments that the clauses use lie elsewhere for each probe, at places that
+	 * weft_places_fit() accepts: they are looked up, with the number of the probe in probes[] as
+	 * the cookie that it has to be attached with. Else all probes have them where info says. */
+	bool scattered;
 };
 
 struct weft_plan *weft_plan_create(const struct weft_set *set, uint32_t n_cpus,
@@ -377,6 +387,9 @@ int weft_plan_variable(struct weft_plan *plan, const struct weft_state_var *var,
  * call again. */
 int weft_compile_group(struct weft_plan *plan, const struct weft_group *group,
 		       struct weft_program *out, struct weft_error *err);
+
+/* Whether a place can be told by a table, for an argument of that type. */
+bool weft_places_fit(const struct weft_location *where, const struct weft_arg_type *type);
 
 /* The text of a program for `explain`: typed clause, IR and BPF side by side. */
 int weft_plan_explain(const struct weft_plan *plan, const struct weft_program *prog,

@@ -126,7 +126,7 @@ int weft_compile_group(struct weft_plan *plan, const struct weft_group *group,
 	struct weft_lower lw = {.plan = plan, .group = group, .program = out, .err = err};
 	int ret;
 
-	*out = (struct weft_program){.dispatch_map = -1};
+	*out = (struct weft_program){.dispatch_map = -1, .places_map = -1};
 	lw.load = group->info ? &group->info->load : &list_class;
 	out->load = *lw.load;
 	/* Sleeping is for programs that need it; lowering sets it again where one does. */

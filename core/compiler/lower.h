@@ -60,6 +60,7 @@ struct weft_lower {
 
 	weft_vreg ctx;
 	weft_vreg cookie;          /* or a constant */
+	weft_vreg places;          /* scattered: the element of PLACES that the firing has */
 	weft_vreg timestamp;       /* none where nobody asks */
 	bool timed;                /* a clause asks */
 	weft_vreg paired, elapsed; /* of returns: whether an entry was found, and ns since */
@@ -179,6 +180,14 @@ void weft_lower_regs(struct weft_lower *lw, struct weft_place to);
 /* Evaluates; values[0] is the address where `most` is 2. The location is checked first. */
 void weft_lower_location(struct weft_lower *lw, const struct weft_location *where, unsigned least,
 			 unsigned most, const char *what, weft_vreg values[2], unsigned *n);
+
+/* The address of a byte of the context, as a number that may be computed with. */
+weft_vreg weft_lower_context_address(struct weft_lower *lw, int64_t offset);
+
+/* ---- places.c: scattered groups ---- */
+
+void weft_lower_find_places(struct weft_lower *lw); /* finds out who fired, and where its values lie */
+weft_vreg weft_lower_placed(struct weft_lower *lw, uint32_t arg);
 
 /* ---- lower_expr.c, lower_string.c, lower_vars.c ---- */
 

@@ -265,6 +265,8 @@ static weft_vreg lower_argument_int(struct weft_lower *lw, const struct weft_nod
 	weft_vreg length, v;
 	bool user;
 
+	if (n->kind == WEFT_NODE_ARG && lw->group->scattered)
+		return weft_lower_placed(lw, n->index);
 	v = weft_lower_argument(lw, n, &length, &user);
 	if (extends_alike(where, &n->type))
 		return v;

@@ -33,7 +33,7 @@ static weft_vreg pop(struct machine *m)
 
 /* The address of a byte of the context, as a number: the verifier lets nobody compute with the
  * pointer, but a helper reads it like any other word of memory. */
-static weft_vreg context_address(struct weft_lower *lw, int64_t offset)
+weft_vreg weft_lower_context_address(struct weft_lower *lw, int64_t offset)
 {
 	uint32_t mark = lw->frame_used;
 	struct weft_place from = weft_lower_frame(lw, 8), to = weft_lower_frame(lw, 8);
@@ -61,7 +61,7 @@ static weft_vreg context_bytes(struct weft_lower *lw, int64_t at, uint8_t size, 
 
 	if (lw->load->prog_type == BPF_PROG_TYPE_TRACING ||
 	    lw->load->prog_type == BPF_PROG_TYPE_LSM) {
-		v = weft_lower_read(lw, context_address(lw, at), size, false);
+		v = weft_lower_read(lw, weft_lower_context_address(lw, at), size, false);
 		return is_signed ? weft_ir_extend(&lw->ir, v, size, true) : v;
 	}
 	if (lw->load->ctx_kind == WEFT_CTX_PERF_EVENT) {
@@ -128,7 +128,7 @@ static void push_one(struct weft_lower *lw, struct machine *m, const struct weft
 		push(m, context_bytes(lw, op->imm, op->size, is_signed));
 		return;
 	case WEFT_LOC_CTX_ADDR:
-		push(m, context_address(lw, op->imm));
+		push(m, weft_lower_context_address(lw, op->imm));
 		return;
 	case WEFT_LOC_REG:
 		v = context_reg(lw, weft_arch.dwarf[op->imm]);
@@ -224,7 +224,7 @@ static void data_loc(struct weft_lower *lw, struct machine *m, const struct weft
 	weft_vreg word = context_bytes(lw, op->imm, 4, false);
 	weft_vreg offset = weft_ir_alu_imm(&lw->ir, BPF_AND, word, 0xffff);
 
-	push(m, weft_ir_alu(&lw->ir, BPF_ADD, context_address(lw, 0), offset));
+	push(m, weft_ir_alu(&lw->ir, BPF_ADD, weft_lower_context_address(lw, 0), offset));
 	push(m, weft_ir_alu_imm(&lw->ir, BPF_RSH, word, 16));
 }
 

@@ -167,7 +167,10 @@ static void lower_identity(struct weft_lower *lw)
 		kind = WEFT_IDENTITY_CONST;
 	}
 	lw->cookie = weft_ir_const(&lw->ir, 0);
-	identify[kind](lw);
+	if (lw->group->scattered)
+		weft_lower_find_places(lw);
+	else
+		identify[kind](lw);
 }
 
 weft_vreg weft_lower_time(struct weft_lower *lw)

@@ -33,6 +33,9 @@ int weft_maps_warm(const struct weft_maps *maps, const struct weft_plan *plan,
 void weft_maps_finish(struct weft_maps *maps);
 /* Adds one element by a system call: only before programs are attached (DISPATCH). MAP_UPDATE;
  * -EEXIST if the key is there. */
+/* Writes all elements of an mmapable ARRAY, without a system call that programs would notice. */
+int weft_map_write_array(int map_fd, const struct weft_map_spec *spec, const void *elements,
+			 struct weft_error *err);
 int weft_map_put(int map_fd, const void *key, const void *value, struct weft_error *err);
 /* Kernel memory that the maps account for (memlock of fdinfo), bytes. */
 uint64_t weft_maps_memory(const struct weft_maps *maps);

@@ -197,6 +197,23 @@ uint64_t weft_maps_memory(const struct weft_maps *maps)
 	return sum;
 }
 
+int weft_map_write_array(int map_fd, const struct weft_map_spec *spec, const void *elements,
+			 struct weft_error *err)
+{
+	size_t stride = (spec->value_size + 7u) & ~7u, i;
+	size_t size = page_round(stride * spec->max_entries);
+	void *p = NULL;
+	int ret = map_memory(spec, map_fd, size, &p, err);
+
+	if (ret || !p)
+		return ret;
+	for (i = 0; i < spec->max_entries; i++)
+		memcpy((char *)p + i * stride, (const char *)elements + i * spec->value_size,
+		       spec->value_size);
+	munmap(p, size);
+	return 0;
+}
+
 int weft_map_put(int map_fd, const void *key, const void *value, struct weft_error *err)
 {
 	int ret = weft_bpf_map_update(map_fd, key, value, BPF_NOEXIST);

@@ -131,6 +131,8 @@ static void note_uses(struct weft_typed_clause *out, const struct weft_node *n)
 	out->uses_elapsed |= n->kind == WEFT_NODE_ELAPSED;
 	if (n->kind == WEFT_NODE_ENTRY)
 		out->entry_args |= UINT64_C(1) << n->index;
+	if (n->kind == WEFT_NODE_ARG)
+		out->args |= UINT64_C(1) << n->index;
 	out->uses_ustack |= (n->kind == WEFT_NODE_STACK || n->type.kind == WEFT_VALUE_SYMBOL) &&
 			    n->type.space == WEFT_SPACE_USER;
 	out->uses_stack |= n->kind == WEFT_NODE_STACK && n->type.space == WEFT_SPACE_KERNEL;

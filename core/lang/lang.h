@@ -308,6 +308,7 @@ struct weft_typed_clause {
 	size_t n_actions;
 	bool uses_elapsed, uses_ustack, uses_stack;
 	uint64_t entry_args; /* the arguments of the entry that it uses: bit i for arg i */
+	uint64_t args;       /* and those of the probe itself */
 	struct weft_local {  /* this.NAME, in order of assignment */
 		const char *name;
 		bool typed; /* false only after errors, and where the probe is not known */

@@ -59,6 +59,16 @@ static int fill_dispatch(struct weft_session *s, const struct weft_gang *g, stru
 	return 0;
 }
 
+/* Where the arguments of a scattered gang lie: through a mapping, since programs may be attached. */
+static int fill_places(struct weft_session *s, const struct weft_gang *g, struct weft_error *err)
+{
+	int map = g->program.places_map;
+
+	if (map < 0)
+		return 0;
+	return weft_map_write_array(s->maps.fds[map], &s->plan->maps[map], g->program.places, err);
+}
+
 int weft_session_load_gang(struct weft_session *s, struct weft_gang *g, char **log,
 			   struct weft_error *err)
 {
@@ -67,6 +77,8 @@ int weft_session_load_gang(struct weft_session *s, struct weft_gang *g, char **l
 	if (g->fd >= 0)
 		return 0;
 	ret = fill_dispatch(s, g, err);
+	if (!ret)
+		ret = fill_places(s, g, err);
 	if (ret)
 		return ret;
 	return weft_program_load(&g->program, &s->maps, &g->fd, log, err);
@@ -137,7 +149,8 @@ int weft_session_attach_gang(struct weft_session *s, struct weft_gang *g, struct
 
 		probes[i] = (struct weft_attach_probe){
 			.probe = e->probe,
-			.cookie = e->cookie,
+			.cookie = g->shape ? g->n_attached + i : e->cookie,
+			.layout = e->layout,
 			.with = weft_enabling_params(s, e),
 			.used_args = g->program.used_args,
 			.uses = g->program.uses,

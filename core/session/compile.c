@@ -71,6 +71,7 @@ static int typed_clause(struct weft_session *s, uint32_t clause, const struct we
 struct needs {
 	bool elapsed;
 	uint64_t entry_args;
+	uint64_t args; /* and of its own probe */
 };
 
 /* The clauses of a list, first to last, into clauses[length]. */
@@ -94,6 +95,7 @@ static int typed_list(struct weft_session *s, uint32_t list, const struct weft_e
 			clauses[n] = t->typed;
 		needs->elapsed |= t->typed.uses_elapsed;
 		needs->entry_args |= t->typed.entry_args;
+		needs->args |= t->typed.args;
 	}
 	return ret;
 }
@@ -216,7 +218,7 @@ static bool takes_more(struct weft_session *s, const struct weft_gang *g,
 		return false;
 	if (!g->closed)
 		return true;
-	if (g->class->info.identity.kind == WEFT_IDENTITY_FIELD)
+	if (g->class->info.identity.kind == WEFT_IDENTITY_FIELD || g->shape)
 		return false;
 	return !((weft_plan_probe_bits(s->plan, e->probe) ^ weft_plan_probe_bits(s->plan, first)) &
 		 g->program.decided_bits);
@@ -228,11 +230,59 @@ static uint64_t capture_of(const struct weft_session *s, const struct weft_enabl
 	return e->entry ? s->enablings[e->entry - 1].capture : e->capture;
 }
 
+/*
+ * Probes that differ only in what their clauses do not ask for are served by one program: they have
+ * one view. Where there are too many views that differ only in where the arguments lie, that is in
+ * one shape, what comes beyond is served by a program that looks the places up.
+ */
+#define WEFT_MOST_VIEWS 8u
+
+static bool scatters(const struct weft_enabling *e)
+{
+	return e->shape && e->shape->kinds > WEFT_MOST_VIEWS;
+}
+
 static bool belongs(const struct weft_session *s, const struct weft_gang *g,
 		    const struct weft_enabling *e)
 {
-	return g->class == e->class && g->list == e->list && g->pairing_entry == e->pairing_entry &&
+	if (g->shape ? !scatters(e) || g->shape != e->shape : g->view != e->view)
+		return false;
+	return g->list == e->list && g->pairing_entry == e->pairing_entry &&
 	       g->capture == capture_of(s, e) && g->entry_class == entry_class(s, e, e->list);
+}
+
+/* Whether the places of these arguments can be looked up. */
+static bool can_scatter(const struct weft_enabling *e, uint64_t args)
+{
+	const struct weft_probe_info *info = &e->class->info;
+	uint32_t i;
+
+	if (info->identity.kind != WEFT_IDENTITY_COOKIE || info->load.ctx_kind != WEFT_CTX_REGS ||
+	    info->pairing.role != WEFT_PAIRING_NONE || !args)
+		return false;
+	for (i = 0; i < info->n_args; i++)
+		if (args >> i & 1 && !weft_places_fit(&info->args[i].where, &info->args[i].type))
+			return false;
+	return true;
+}
+
+static int find_view(struct weft_session *s, struct weft_enabling *e, struct weft_error *err)
+{
+	struct needs needs = {0};
+	bool made, ignored;
+	int ret;
+
+	ret = typed_list(s, e->list, e, NULL, &needs, err);
+	if (!ret)
+		ret = weft_class_view(s, e->class, e->list, needs.args | e->capture, true, &e->view,
+				      &made, err);
+	e->shape = NULL;
+	if (ret || !can_scatter(e, needs.args))
+		return ret;
+	ret = weft_class_view(s, e->class, e->list, needs.args, false, &e->shape, &ignored, err);
+	if (!ret && made)
+		e->shape->kinds++;
+	return ret;
 }
 
 static struct weft_gang *find_gang(struct weft_session *s, const struct weft_enabling *e)
@@ -254,7 +304,16 @@ static int gang_all(struct weft_session *s, struct weft_error *err)
 {
 	struct weft_gang *last = NULL, *g;
 	size_t i;
+	int ret;
 
+	/* All views are known before any program is begun: their number decides. */
+	for (i = 0; i < s->n_enablings; i++) {
+		if (s->enablings[i].grouped)
+			continue;
+		ret = find_view(s, &s->enablings[i], err);
+		if (ret)
+			return ret;
+	}
 	for (i = 0; i < s->n_enablings; i++) {
 		struct weft_enabling *e = &s->enablings[i];
 
@@ -274,6 +333,8 @@ static int gang_all(struct weft_session *s, struct weft_error *err)
 				return weft_nomem(err);
 			g->provider = e->class->provider;
 			g->class = e->class;
+			g->view = e->view;
+			g->shape = scatters(e) ? e->shape : NULL;
 			g->list = e->list;
 			g->pairing_entry = e->pairing_entry;
 			g->capture = capture_of(s, e);
@@ -322,7 +383,11 @@ static int compile_group(struct weft_session *s, const struct weft_group *group,
 static int compile_gang(struct weft_session *s, struct weft_gang *g, struct weft_error *err)
 {
 	struct weft_group group = {
-		.info = &g->class->info, .pairing_entry = g->pairing_entry, .capture = g->capture};
+		.info = &g->class->info,
+		.pairing_entry = g->pairing_entry,
+		.capture = g->capture,
+		.scattered = g->shape,
+	};
 	struct weft_typed_clause *clauses;
 	struct weft_group_probe *probes;
 	struct needs ignored = {0};
@@ -343,6 +408,7 @@ static int compile_gang(struct weft_session *s, struct weft_gang *g, struct weft
 		probes[i].cookie = e->cookie;
 		probes[i].probe = e->probe;
 		probes[i].identity_value = e->identity_value;
+		probes[i].info = &e->class->info;
 	}
 	group.clauses = clauses;
 	group.probes = probes;

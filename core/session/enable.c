@@ -135,8 +135,9 @@ static int index_reserve(struct weft_session *s)
 	if (!index)
 		return -ENOMEM;
 	for (i = 0; i < s->n_enablings; i++)
-		*index_slot(index, size, s->enablings, s->enablings[i].probe,
-			    s->enablings[i].with) = (uint32_t)i + 1;
+		if (s->enablings[i].n_layouts)
+			*index_slot(index, size, s->enablings, s->enablings[i].probe,
+				    s->enablings[i].with) = (uint32_t)i + 1;
 	free(s->enabling_index);
 	s->enabling_index = index;
 	s->enabling_index_size = size;
@@ -178,6 +179,7 @@ int weft_enable_probe(struct weft_session *s, const struct weft_probe *probe, ui
 {
 	struct weft_opened *o = weft_session_provider_of(s, probe);
 	struct weft_params *params;
+	struct weft_described described;
 	struct weft_enabling e = {.probe = probe, .with = with};
 	uint32_t *slot;
 	int ret;
@@ -192,15 +194,26 @@ int weft_enable_probe(struct weft_session *s, const struct weft_probe *probe, ui
 	ret = with_params(s, o, with, &params, err);
 	if (ret)
 		return ret;
-	ret = weft_info_class(o, probe, params, &e.class, &e.identity_value, &e.entry_desc, err);
+	ret = weft_info_describe(o, probe, params, &described, err);
 	if (ret)
 		return ret;
-	if (weft_grow(&s->enablings, &s->cap_enablings, s->n_enablings, sizeof(*s->enablings)))
-		return weft_nomem(err);
 	*index = (uint32_t)s->n_enablings;
+	e.class = described.classes[0];
+	e.identity_value = described.identity_value;
+	e.entry_desc = described.entry;
 	if (give_cookie(s, &e, *index))
 		return weft_nomem(err);
-	s->enablings[s->n_enablings++] = e;
+	/* Layouts share the cookie: which probe fired is the same to whoever asks. */
+	for (e.layout = 0; e.layout < described.n; e.layout++) {
+		if (weft_grow(&s->enablings, &s->cap_enablings, s->n_enablings,
+			      sizeof(*s->enablings))) {
+			s->n_enablings = *index;
+			return weft_nomem(err);
+		}
+		e.class = described.classes[e.layout];
+		e.n_layouts = e.layout ? 0 : described.n;
+		s->enablings[s->n_enablings++] = e;
+	}
 	*slot = *index + 1;
 	return 0;
 }
@@ -263,7 +276,7 @@ static int enable_match(const struct weft_probe *probe, void *arg)
 	struct match *m = arg;
 	struct weft_session *s = m->s;
 	size_t before = weft_error_count(m->err);
-	uint32_t index, list = 0;
+	uint32_t index, i, list = 0;
 	int ret;
 
 	ret = weft_enable_probe(s, probe, m->with, &index, m->err);
@@ -275,7 +288,8 @@ static int enable_match(const struct weft_probe *probe, void *arg)
 		ret = list_append(s, s->enablings[index].list, m->clause, &list, m->err);
 	if (ret)
 		return ret;
-	s->enablings[index].list = list;
+	for (i = 0; i < s->enablings[index].n_layouts; i++)
+		s->enablings[index + i].list = list;
 	m->count++;
 	return 0;
 }

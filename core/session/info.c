@@ -3,8 +3,7 @@
  * What a plugin says of a probe, checked and copied. A plugin's pointers are good only until its
  * next call and its numbers are not to be believed, so everything is copied within limits; after
  * that the core works on its own copy alone. Probes that are alike (ten thousand functions) share
- * one copy, a class: copies are compared by canonical bytes, in which what differs from probe to
- * probe is left out.
+ * one copy, a class: class.c.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -13,104 +12,8 @@
 
 #include "core/session/internal.h"
 
-#define TEXT_MAX      512u
-#define CLASS_BUCKETS 256u
-#define MIN_ARG_SIZE  offsetof(struct weft_arg, unreadable)
-
-/* ---- canonical bytes ---- */
-
-struct bytes {
-	unsigned char *data;
-	size_t size, capacity;
-	bool failed;
-};
-
-static void put(struct bytes *b, const void *p, size_t n)
-{
-	if (b->failed || !n)
-		return;
-	if (b->capacity - b->size < n) {
-		size_t capacity = b->capacity * 2 + n + 256;
-		unsigned char *data = realloc(b->data, capacity);
-
-		if (!data) {
-			b->failed = true;
-			return;
-		}
-		b->data = data;
-		b->capacity = capacity;
-	}
-	memcpy(b->data + b->size, p, n);
-	b->size += n;
-}
-
-static void put_u64(struct bytes *b, uint64_t v)
-{
-	put(b, &v, sizeof(v));
-}
-
-static void put_text(struct bytes *b, const char *s)
-{
-	put_u64(b, s ? strlen(s) + 1 : 0);
-	if (s)
-		put(b, s, strlen(s));
-}
-
-static void put_location(struct bytes *b, const struct weft_location *l)
-{
-	put_u64(b, l->n_ops);
-	put(b, l->ops, l->n_ops * sizeof(*l->ops));
-	put_u64(b, l->n_names);
-	for (uint32_t i = 0; i < l->n_names; i++)
-		put_text(b, l->names[i]);
-}
-
-static void put_type(struct bytes *b, const struct weft_arg_type *t)
-{
-	put_u64(b, t->kind);
-	put_u64(b, t->size);
-	put_u64(b, t->flags);
-	put_u64(b, t->space);
-	put_u64(b, t->btf_id);
-	put_u64(b, (uint64_t)t->btf_fd);
-	put_text(b, t->text);
-}
-
-static void put_info(struct bytes *b, const struct weft_probe_info *i)
-{
-	uint32_t k;
-
-	put_u64(b, i->scope);
-	put_u64(b, i->load.prog_type);
-	put_u64(b, i->load.expected_attach_type);
-	put_u64(b, i->load.flags);
-	put_u64(b, i->load.attach_btf_id);
-	put_u64(b, (uint64_t)i->load.attach_btf_fd);
-	put_u64(b, i->load.ctx_kind);
-	put_u64(b, i->load.ctx_size);
-	put_u64(b, i->n_args);
-	for (k = 0; k < i->n_args; k++) {
-		put_text(b, i->args[k].name);
-		put_type(b, &i->args[k].type);
-		put_location(b, &i->args[k].where);
-		put_text(b, i->args[k].unreadable);
-	}
-	put_location(b, &i->guard);
-	put_u64(b, i->identity.kind);
-	put_u64(b, (uint64_t)i->identity.map_fd);
-	put_u64(b, i->identity.n_keys);
-	for (k = 0; k < i->identity.n_keys; k++) {
-		put_u64(b, i->identity.key_size[k]);
-		put_location(b, &i->identity.key[k]);
-	}
-	put_u64(b, i->pairing.role);
-	put_location(b, &i->pairing.frame);
-	put_type(b, &i->retval_type);
-	put_location(b, &i->retval);
-	put_text(b, i->prototype);
-	put_u64(b, i->schedule.period_ns);
-	put_location(b, &i->schedule.due);
-}
+#define TEXT_MAX     512u
+#define MIN_ARG_SIZE offsetof(struct weft_arg, unreadable)
 
 /* ---- checked copies ---- */
 
@@ -433,102 +336,132 @@ static int copy_info(struct copier *c, struct weft_probe_info *out,
 	return ret;
 }
 
-/* ---- classes ---- */
+/* ---- descriptions ---- */
 
-static uint64_t hash_bytes(const void *p, size_t n)
+/* The class of a probe, or of one layout of it. raw is the plugin's. */
+static int class_of(struct copier *c, const struct weft_probe_info *raw,
+		    struct weft_probe_info *checked, struct weft_probe_desc *entry,
+		    struct weft_class **out)
 {
-	const unsigned char *s = p;
-	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-
-	while (n--)
-		h = (h ^ *s++) * 0x100000001b3u;
-	return h;
-}
-
-static int intern(struct weft_opened *o, struct copier *c, const struct weft_probe_info *raw,
-		  const struct weft_probe_info *checked, struct weft_class **out)
-{
-	struct weft_session *s = o->session;
+	struct weft_session *s = c->provider->session;
+	struct weft_arena *outer = c->arena;
 	struct weft_probe_desc ignored;
-	struct weft_class *class;
-	struct bytes b = {0};
-	uint64_t hash;
-	int ret = 0;
+	bool made;
+	int ret;
 
-	put_info(&b, checked);
-	if (b.failed) {
-		free(b.data);
-		return weft_nomem(c->err);
-	}
-	hash = hash_bytes(b.data, b.size);
-	for (class = s->classes[hash % CLASS_BUCKETS]; class; class = class->next)
-		if (class->hash == hash && class->provider == o && class->key_size == b.size &&
-		    !memcmp(class->key, b.data, b.size))
-			goto out;
-
+	/* The first copy is only compared; most probes are like one that is known. */
+	ret = copy_info(c, checked, raw, entry);
+	if (ret)
+		return ret;
+	ret = weft_class_intern(c->provider, checked, out, &made, c->err);
+	if (ret || !made)
+		return ret;
 	c->arena = s->arena;
-	class = weft_arena_alloc(s->arena, sizeof(*class));
-	if (class)
-		class->key = weft_arena_memdup(s->arena, b.data, b.size);
-	if (!class || !class->key) {
-		ret = weft_nomem(c->err);
-		goto out;
-	}
-	class->provider = o;
-	class->key_size = b.size;
-	class->hash = hash;
-	ret = copy_info(c, &class->info, raw, &ignored);
-	if (!ret) {
-		class->next = s->classes[hash % CLASS_BUCKETS];
-		s->classes[hash % CLASS_BUCKETS] = class;
-	}
-out:
-	free(b.data);
-	*out = ret ? NULL : class;
+	ret = copy_info(c, &(*out)->info, raw, &ignored);
+	c->arena = outer;
+	if (!ret)
+		weft_class_remember(s, *out);
 	return ret;
 }
 
-int weft_info_class(struct weft_opened *o, const struct weft_probe *probe,
-		    const struct weft_params *with, struct weft_class **out,
-		    uint64_t *identity_value, struct weft_probe_desc *entry, struct weft_error *err)
+static int describe_entry(struct weft_session *s, const struct weft_probe_desc *found,
+			  struct weft_probe_desc *out, struct weft_error *err)
 {
-	struct copier c = {.provider = o, .probe = probe, .err = err};
-	struct weft_probe_info raw = {.struct_size = sizeof(raw)}, checked;
-	struct weft_session *s = o->session;
-	size_t before = weft_error_count(err);
-	struct weft_probe_desc found;
+	memset(out, 0, sizeof(*out));
+	if (!found->name)
+		return 0;
+	*out = *found;
+	out->module = weft_arena_strdup(s->arena, found->module);
+	out->function = weft_arena_strdup(s->arena, found->function);
+	out->name = weft_arena_strdup(s->arena, found->name);
+	return out->module && out->function && out->name ? 0 : weft_nomem(err);
+}
+
+#define MIN_LAYOUT_SIZE offsetof(struct weft_layout, text)
+
+static int describe_layouts(struct copier *c, const struct weft_probe_info *raw,
+			    struct weft_described *out)
+{
+	struct weft_session *s = c->provider->session;
+	struct weft_probe_info checked, one = *raw;
+	struct weft_probe_desc none;
+	uint32_t i, size = raw->layout_size;
 	int ret;
 
-	if (!s->classes) {
-		s->classes = calloc(CLASS_BUCKETS, sizeof(struct weft_class *));
-		if (!s->classes)
-			return weft_nomem(err);
+	if (raw->n_layouts > WEFT_MAX_LAYOUTS)
+		return bad(c, "more than 65,536 layouts");
+	if (!raw->layouts || size < MIN_LAYOUT_SIZE || size > 4096)
+		return bad(c, "layouts without a place or of an impossible size");
+	if (raw->pairing.role != WEFT_PAIRING_NONE)
+		return bad(c, "layouts of a probe that belongs to a pair");
+	if (raw->identity.kind != WEFT_IDENTITY_COOKIE)
+		return bad(c, "layouts of a probe that is not identified by its cookie");
+	out->classes = weft_arena_array(s->arena, raw->n_layouts, sizeof(struct weft_class *));
+	out->layouts = weft_arena_array(s->arena, raw->n_layouts, sizeof(*out->layouts));
+	if (!out->classes || !out->layouts)
+		return weft_nomem(c->err);
+	out->n = raw->n_layouts;
+	for (i = 0; i < out->n; i++) {
+		struct weft_layout in = {0}, *layout = &out->layouts[i];
+		struct weft_arena *outer = c->arena;
+
+		memcpy(&in, (const char *)raw->layouts + (size_t)i * size,
+		       size < sizeof(in) ? size : sizeof(in));
+		one.args = in.args;
+		one.n_args = in.n_args;
+		ret = class_of(c, &one, &checked, &none, &out->classes[i]);
+		if (ret)
+			return ret;
+		c->arena = s->arena;
+		ret = copy_text(c, &layout->text, in.text,
+				"a layout's text that is too long or not printable");
+		c->arena = outer;
+		if (ret)
+			return ret;
+		layout->struct_size = sizeof(*layout);
+		layout->args = out->classes[i]->info.args;
+		layout->n_args = out->classes[i]->info.n_args;
+		layout->n_sites = in.n_sites;
 	}
+	return 0;
+}
+
+static int describe_one(struct copier *c, const struct weft_probe_info *raw,
+			struct weft_described *out)
+{
+	struct weft_session *s = c->provider->session;
+	struct weft_probe_info checked;
+	struct weft_probe_desc entry;
+	int ret;
+
+	out->classes = weft_arena_array(s->arena, 1, sizeof(struct weft_class *));
+	if (!out->classes)
+		return weft_nomem(c->err);
+	out->n = 1;
+	ret = class_of(c, raw, &checked, &entry, out->classes);
+	if (!ret)
+		ret = describe_entry(s, &entry, &out->entry, c->err);
+	return ret;
+}
+
+int weft_info_describe(struct weft_opened *o, const struct weft_probe *probe,
+		       const struct weft_params *with, struct weft_described *out,
+		       struct weft_error *err)
+{
+	struct copier c = {.provider = o, .probe = probe, .err = err};
+	struct weft_probe_info raw = {.struct_size = sizeof(raw)};
+	size_t before = weft_error_count(err);
+	int ret;
+
+	memset(out, 0, sizeof(*out));
 	ret = o->provider->probe_info(o->instance, probe, with, &raw, err);
 	if (ret)
 		return weft_opened_failed(o, ret, before, "probe_info", err);
-
-	/* The first copy is only compared; most probes are like one that is known. */
 	c.arena = weft_arena_create();
 	if (!c.arena)
 		return weft_nomem(err);
-	ret = copy_info(&c, &checked, &raw, &found);
-	if (!ret) {
-		struct weft_arena *first = c.arena;
-
-		ret = intern(o, &c, &raw, &checked, out);
-		c.arena = first;
-	}
-	*identity_value = checked.identity.value;
-	memset(entry, 0, sizeof(*entry));
-	if (!ret && found.name) {
-		*entry = found;
-		entry->module = weft_arena_strdup(s->arena, found.module);
-		entry->function = weft_arena_strdup(s->arena, found.function);
-		entry->name = weft_arena_strdup(s->arena, found.name);
-		if (!entry->module || !entry->function || !entry->name)
-			ret = weft_nomem(err);
-	}
+	ret = raw.n_layouts ? describe_layouts(&c, &raw, out) : describe_one(&c, &raw, out);
+	out->identity_value = raw.identity.value;
 	weft_arena_destroy(c.arena);
 	return ret;
 }

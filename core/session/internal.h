@@ -38,6 +38,7 @@ struct weft_class {
 	const void *key; /* canonical bytes: equal keys, equal classes */
 	size_t key_size;
 	uint64_t hash;
+	uint32_t kinds;          /* of a shape: how many views have it */
 	struct weft_class *next; /* in its hash chain */
 };
 
@@ -61,6 +62,8 @@ struct weft_enabling {
 	struct weft_class *class;
 	uint32_t with;
 	uint32_t list;      /* its clauses */
+	uint32_t layout;    /* of the probe; enablings of one probe's layouts are neighbours */
+	uint32_t n_layouts; /* of the first of them: how many there are, at least 1; else 0 */
 	uint32_t entry;     /* RETURN with `elapsed`: index of the entry's enabling + 1; else 0 */
 	bool pairing_entry; /* a return's clause needs its frames */
 	uint64_t capture;   /* ENTRY: the arguments that its frames keep; core/plan.h */
@@ -69,12 +72,17 @@ struct weft_enabling {
 	uint64_t cookie;
 	uint64_t identity_value;
 	struct weft_probe_desc entry_desc; /* RETURN: strings in the session's arena */
+	/* What of its class matters to the clauses of its list: enablings of one view are served by
+	 * one program, those of one shape by one with a table of places. NULL: not known yet, or
+	 * no table could say. */
+	struct weft_class *view, *shape;
 };
 
 /* The probes that one program serves. */
 struct weft_gang {
 	struct weft_opened *provider;
-	struct weft_class *class;
+	struct weft_class *class;              /* of its first member */
+	const struct weft_class *view, *shape; /* shape: scattered; else NULL */
 	uint32_t list;
 	bool pairing_entry;
 	uint64_t capture;
@@ -202,9 +210,28 @@ int weft_session_ask(struct weft_session *s, const struct weft_pattern *pattern,
 struct weft_opened *weft_session_provider_of(struct weft_session *s, const struct weft_probe *probe);
 
 /* info.c */
-int weft_info_class(struct weft_opened *o, const struct weft_probe *probe,
-		    const struct weft_params *with, struct weft_class **out,
-		    uint64_t *identity_value, struct weft_probe_desc *entry, struct weft_error *err);
+/* What probe_info() says, checked: a class for each layout of the probe, in the session's arena. */
+struct weft_described {
+	struct weft_class **classes;
+	struct weft_layout *layouts; /* NULL: the provider gave none; args are those of the class */
+	uint32_t n;                  /* at least 1 */
+	uint64_t identity_value;
+	struct weft_probe_desc entry;
+};
+int weft_info_describe(struct weft_opened *o, const struct weft_probe *probe,
+		       const struct weft_params *with, struct weft_described *out,
+		       struct weft_error *err);
+
+/* class.c */
+/* The class of what is alike; *made: a new one, whose info the caller fills in before it has it
+ * remembered. */
+int weft_class_intern(struct weft_opened *o, const struct weft_probe_info *info,
+		      struct weft_class **out, bool *made, struct weft_error *err);
+void weft_class_remember(struct weft_session *s, struct weft_class *class);
+/* What of a class matters where only these arguments are used. With places: their places too. */
+int weft_class_view(struct weft_session *s, const struct weft_class *class, uint32_t list,
+		    uint64_t args, bool places, struct weft_class **out, bool *made,
+		    struct weft_error *err);
 
 /* enable.c: patterns to enablings */
 int weft_enable_init(struct weft_session *s, struct weft_error *err);

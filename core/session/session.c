@@ -119,23 +119,25 @@ static int plain_options(struct weft_opened *o, struct weft_params **out, struct
 }
 
 int weft_session_describe(struct weft_session *s, const struct weft_probe *probe,
-			  const struct weft_probe_info **out, struct weft_error *err)
+			  const struct weft_probe_info **out, const struct weft_layout **layouts,
+			  uint32_t *n_layouts, struct weft_error *err)
 {
 	struct weft_opened *o = weft_session_provider_of(s, probe);
 	struct weft_params *none;
-	struct weft_probe_desc entry;
-	struct weft_class *class;
-	uint64_t value;
+	struct weft_described described;
 	int ret;
 
 	ret = plain_options(o, &none, err);
 	if (ret)
 		return ret;
-	ret = weft_info_class(o, probe, none, &class, &value, &entry, err);
+	ret = weft_info_describe(o, probe, none, &described, err);
 	weft_params_destroy(none);
-	if (!ret)
-		*out = &class->info;
-	return ret;
+	if (ret)
+		return ret;
+	*out = &described.classes[0]->info;
+	*layouts = described.layouts;
+	*n_layouts = described.layouts ? described.n : 0;
+	return 0;
 }
 
 int weft_session_note(struct weft_session *s, const struct weft_probe *probe, const char **out,

@@ -52,9 +52,11 @@ int weft_session_find(struct weft_session *s, const struct weft_pattern *pattern
 		      int (*fn)(const struct weft_probe *probe, void *arg), void *arg,
 		      struct weft_error *err);
 
-/* What a program needs to know of a probe: the core's validated copy, alive as long as the session. */
+/* What a program needs to know of a probe: the core's validated copy, alive as long as the session.
+ * A probe whose sites differ has layouts too, of which *out is the first; else *n_layouts is 0. */
 int weft_session_describe(struct weft_session *s, const struct weft_probe *probe,
-			  const struct weft_probe_info **out, struct weft_error *err);
+			  const struct weft_probe_info **out, const struct weft_layout **layouts,
+			  uint32_t *n_layouts, struct weft_error *err);
 
 /* What the provider says of where the probe is and how, or NULL; borrowed until the next call. */
 int weft_session_note(struct weft_session *s, const struct weft_probe *probe, const char **out,

@@ -208,10 +208,12 @@ Test(info, arguments_beside_an_unreadable_one)
 static int describe(const struct weft_probe *probe, void *arg)
 {
 	struct rig *r = arg;
+	const struct weft_layout *layouts;
 	const struct weft_probe_info *info;
+	uint32_t n_layouts;
 
-	cr_assert_eq(weft_session_describe(r->session, probe, &info, r->err), 0, "%s",
-		     rig_errors(r));
+	cr_assert_eq(weft_session_describe(r->session, probe, &info, &layouts, &n_layouts, r->err),
+		     0, "%s", rig_errors(r));
 	cr_assert_eq(info->n_args, 4);
 	cr_expect_str_eq(info->args[0].name, "filename");
 	cr_expect_eq(info->args[0].type.kind, WEFT_TYPE_STRING);

@@ -222,6 +222,19 @@ struct weft_arg {
 
 #define WEFT_MAX_ARGS 64u
 
+/* Some of the sites of a probe that has many (a static probe in an inlined function): those whose
+ * arguments lie in the same places. */
+struct weft_layout {
+	uint32_t struct_size;
+	uint32_t n_args;
+	const struct weft_arg *args; /* stride arg_size of the probe_info; types may differ too */
+	const char *text;            /* the places as people write them, for `list -v`; or NULL */
+	uint32_t n_sites;            /* for `list -v` */
+	uint32_t reserved;
+};
+
+#define WEFT_MAX_LAYOUTS 65536u
+
 /* ---- what a program needs to know of a probe ----------------------------------------------- */
 
 #define WEFT_LOAD_SLEEPABLE     1u /* the program may be loaded sleepable (BPF_F_SLEEPABLE) */
@@ -324,6 +337,11 @@ struct weft_probe_info {
 	struct weft_location retval;
 	const char *prototype; /* for `list -v`, or NULL */
 	struct weft_schedule schedule;
+	/* Where sites of the probe differ in their arguments: a layout for each kind of site. args is
+	 * then not looked at. attach() is given each layout by its index. Not for probes of a pair. */
+	const struct weft_layout *layouts;
+	uint32_t n_layouts;
+	uint32_t layout_size; /* sizeof(struct weft_layout) as the plugin saw it */
 };
 
 /* ---- attaching ----------------------------------------------------------------------------- */
@@ -342,6 +360,9 @@ struct weft_attach_probe {
 	 * where nothing else holds any more. Where probe_size does not cover them: everything. */
 	uint64_t used_args; /* bit i: argument i */
 	uint32_t uses;      /* WEFT_USES_* */
+	/* Of a probe with layouts: the one whose sites this is about. The same probe may be there
+	 * again for its other layouts, with other cookies, or come with another program. */
+	uint32_t layout;
 	uint32_t reserved;
 };
 
