@@ -40,6 +40,8 @@ int weft_ring_map(struct weft_ring *r, int map_fd, uint64_t size, struct weft_er
 		return weft_fail(err, code, "RECORD_BUFFER",
 				 "the buffer of records cannot be mapped: %s", strerror(-code));
 	}
+	madvise(consumer, page, MADV_DONTFORK); /* as in core/kernel/maps.c */
+	madvise(producer, page + 2 * size, MADV_DONTFORK);
 	r->consumer_map = consumer;
 	r->producer_map = producer;
 	r->consumer = consumer;

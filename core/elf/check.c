@@ -164,8 +164,8 @@ static bool check_symbols(struct weft_claims *c, struct weft_elf *elf, uint64_t 
 int weft_elf_check(struct weft_region *region, uint64_t file_size, const char *path,
 		   struct weft_elf_result **out, struct weft_error *err)
 {
-	struct weft_elf_result *result = (struct weft_elf_result *)region->base;
-	struct weft_claims c = {.region = region, .end = sizeof(*result)};
+	struct weft_elf_result *result = (void *)(region->base + WEFT_REGION_HEAD);
+	struct weft_claims c = {.region = region, .end = WEFT_REGION_HEAD + sizeof(*result)};
 	struct weft_elf *elf = &result->elf;
 	uint32_t problem = result->problem;
 

@@ -16,7 +16,8 @@ typedef void (*weft_jail_work)(struct weft_region *region, const void *job);
 int weft_jail_run(weft_jail_work work, const void *job, struct weft_region *region,
 		  uint64_t time_ns, uint64_t memory, const char *path, struct weft_error *err);
 
-/* For workers: ends the child because memory is short. */
+/* For workers: ends the child, with what it has said so far; or because memory is short. */
+_Noreturn void weft_jail_done(void);
 _Noreturn void weft_jail_no_memory(void);
 
 /* filter.c: from here on, only what a parser needs; anything else kills. 0 or -errno. */

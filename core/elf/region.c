@@ -9,7 +9,7 @@ int weft_region_init(struct weft_region *r, size_t zone)
 {
 	void *p;
 
-	*r = (struct weft_region){.zone = zone};
+	*r = (struct weft_region){.zone = zone, .records = WEFT_REGION_HEAD};
 	p = mmap(NULL, zone * 2, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
 		 -1, 0);
 	if (p == MAP_FAILED)

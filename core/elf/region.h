@@ -18,6 +18,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The first bytes are the jail's. */
+#define WEFT_REGION_HEAD 8u
+
 struct weft_region {
 	char *base;
 	size_t zone;    /* bytes of each zone */

@@ -8,7 +8,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/elf/worker.h"
 
@@ -16,7 +15,7 @@ void weft_elf_give_up(struct weft_elf_worker *w, enum weft_elf_problem problem)
 {
 	w->result->problem = problem;
 	w->result->magic = WEFT_ELF_RESULT_MAGIC;
-	_exit(0);
+	weft_jail_done();
 }
 
 void *weft_elf_record(struct weft_elf_worker *w, size_t size)

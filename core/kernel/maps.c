@@ -78,6 +78,7 @@ static int map_memory(const struct weft_map_spec *spec, int fd, size_t size, voi
 		return weft_fail(err, -errno, "MAP_CREATE",
 				 "mapping the map %s into memory failed: %s", spec->name,
 				 strerror(errno));
+	madvise(p, size, MADV_DONTFORK); /* children that read strangers' files have none of it */
 	*out = p;
 	return 0;
 }

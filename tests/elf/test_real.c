@@ -1,55 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Files of the system, read as readelf reads them. */
 #include <criterion/criterion.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "core/elf/elf.h"
-
-static const struct weft_elf *read_file(struct weft_elf_reader *r, const char *path, uint32_t want)
-{
-	struct weft_error *err = weft_error_create();
-	struct weft_elf_request request = {
-		.struct_size = sizeof(request), .want = want, .path = path};
-	const struct weft_elf *elf = NULL;
-
-	request.fd = open(path, O_RDONLY | O_CLOEXEC);
-	cr_assert_geq(request.fd, 0, "%s: %s", path, strerror(errno));
-	cr_assert_eq(weft_elf_read(r, &request, &elf, err), 0, "%s: %s", path, weft_error_text(err));
-	close(request.fd);
-	weft_error_destroy(err);
-	return elf;
-}
-
-/* What a shell command prints, as a number. */
-static unsigned long told(const char *format, const char *path)
-{
-	char command[1024], line[256] = "";
-	FILE *f;
-
-	snprintf(command, sizeof(command), format, path);
-	f = popen(command, "r");
-	cr_assert(f && fgets(line, sizeof(line), f), "%s", command);
-	pclose(f);
-	return strtoul(line, NULL, 0);
-}
-
-static const struct weft_elf_symbol *find(const struct weft_elf *elf, const char *name,
-					  const char *version)
-{
-	for (uint32_t i = 0; i < elf->n_symbols; i++) {
-		const struct weft_elf_symbol *s = weft_elf_symbol_at(elf, i);
-
-		if (!strcmp(s->name, name) &&
-		    (!version || (s->version && !strcmp(s->version, version))))
-			return s;
-	}
-	return NULL;
-}
+#include "elf/rig.h"
 
 #define LIBC "/lib/x86_64-linux-gnu/libc.so.6"
 
@@ -73,11 +27,11 @@ Test(elf_real, libc_is_described)
 		     told("readelf --dyn-syms -W %s | awk "
 			  "'$7 ~ /^[0-9]+$/ && $4 ~ /FUNC|OBJECT|TLS|NOTYPE/' | wc -l",
 			  LIBC));
-	s = find(elf, "memcpy", "GLIBC_2.14");
+	s = find_symbol(elf, "memcpy", "GLIBC_2.14");
 	cr_assert(s && s->type == 10 && s->flags & WEFT_ELF_DEFAULT_VERSION);
-	s = find(elf, "memcpy", "GLIBC_2.2.5");
+	s = find_symbol(elf, "memcpy", "GLIBC_2.2.5");
 	cr_assert(s && !(s->flags & WEFT_ELF_DEFAULT_VERSION));
-	s = find(elf, "malloc", NULL);
+	s = find_symbol(elf, "malloc", NULL);
 	cr_assert(s && s->type == 2 && s->source == WEFT_ELF_DYNSYM);
 	cr_assert_eq(s->offset, weft_elf_offset(elf, s->address));
 	cr_assert_str_eq(weft_elf_section_at(elf, s->section)->name, ".text");
@@ -94,7 +48,7 @@ Test(elf_real, cxx_names_are_demangled)
 	const struct weft_elf *elf =
 		read_file(r, "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
 			  WEFT_ELF_WANT_FUNCTIONS | WEFT_ELF_WANT_DEMANGLED | WEFT_ELF_WANT_NOTES);
-	const struct weft_elf_symbol *s = find(elf, "_ZNSs6appendEPKcm", NULL);
+	const struct weft_elf_symbol *s = find_symbol(elf, "_ZNSs6appendEPKcm", NULL);
 	unsigned int probes = 0;
 
 	cr_assert(s);

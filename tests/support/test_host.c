@@ -237,6 +237,7 @@ void test_host_stop(struct test_host *h)
 	weft_elf_reader_destroy(h->elf_reader);
 	weft_arena_destroy(h->told);
 	h->btfs = NULL;
+	h->elf_reader = NULL;
 	h->told = NULL;
 }
 
