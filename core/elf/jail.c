@@ -216,7 +216,7 @@ int weft_jail_run(weft_jail_work work, const void *job, struct weft_region *regi
 				 path, (unsigned long long)(time_ns / 1000000));
 	if (r == -ECHILD && *(uint32_t *)(void *)region->base >> 8 == LAST_WORD >> 8) {
 		info = (siginfo_t){.si_code = CLD_EXITED};
-		info.si_status = *(uint32_t *)(void *)region->base & 0xff;
+		info.si_status = (int)(*(uint32_t *)(void *)region->base & 0xff);
 		r = 0;
 	}
 	if (r)
