@@ -3,6 +3,7 @@
 #ifndef WEFT_CLI_H
 #define WEFT_CLI_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,8 +39,14 @@ struct cli_command {
 	int (*run)(struct cli *cli, int argc, char **argv);
 };
 
-extern const struct cli_command cli_run, cli_list, cli_check, cli_explain, cli_info, cli_providers,
-	cli_schema;
+extern const struct cli_command cli_run, cli_list, cli_sets, cli_check, cli_explain, cli_info,
+	cli_providers, cli_schema;
+#define CLI_COMMANDS_MOST 16
+extern const struct cli_command *const cli_commands[];
+extern const size_t cli_n_commands;
+
+/* The page about all of them, in Markdown; freed with free(). 0, or -1: out of memory. */
+int cli_reference(char **out);
 
 /* The options that every subcommand has, for getopt_long: CLI_COMMON_SHORT and the rows CLI_COMMON_LONG. */
 enum { CLI_OPTION_PLUGIN_DIR = 256, CLI_OPTION_OTHERS };
@@ -71,6 +78,23 @@ int cli_report(struct cli *cli, int status);
 int cli_load_plugins(struct cli *cli, bool warn);
 
 int cli_session(struct cli *cli, bool destructive, bool explain, struct weft_session **out);
+
+/* Where providers and shipped probe sets are; buf holds the answer. */
+enum cli_place { CLI_PROVIDERS, CLI_SETS };
+const char *cli_dir(enum cli_place place, char buf[PATH_MAX]);
+
+/* The file of a probe set as named on the command line: a path, or the bare name of one that comes
+ * along. SET_UNKNOWN with the nearest name. */
+int cli_set_path(struct cli *cli, const char *name, char out[PATH_MAX]);
+bool cli_is_set_file(const char *name); /* by its suffix */
+
+/* The names of the probe sets in a folder, sorted. 0 or -errno. */
+struct cli_sets {
+	char **names;
+	size_t n;
+};
+int cli_sets_read(const char *dir, struct cli_sets *out);
+void cli_sets_finish(struct cli_sets *sets);
 
 /* Splits a command line into words as a shell would, with quotes and backslashes but nothing else.
  * *words is NULL-terminated; the caller frees words[0] and words. -EINVAL: unclosed quote or no word. */

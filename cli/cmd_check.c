@@ -50,6 +50,7 @@ static int check_or_explain(struct cli *cli, const struct cli_command *command, 
 	struct weft_session *session = NULL;
 	struct weft_set *set = NULL;
 	bool destructive = false;
+	char path[PATH_MAX];
 	int o, status;
 
 	while ((o = getopt_long(argc, argv, CLI_COMMON_SHORT, options, NULL)) != -1) {
@@ -65,7 +66,8 @@ static int check_or_explain(struct cli *cli, const struct cli_command *command, 
 		return cli_bad_usage(command, optind < argc ? "one probe set at a time"
 							    : "which probe set?");
 	status = cli_load_plugins(cli, true);
-	if (!status && weft_config_load_file(argv[optind], &set, cli->err))
+	if (!status &&
+	    (cli_set_path(cli, argv[optind], path) || weft_config_load_file(path, &set, cli->err)))
 		status = cli_report(cli, CLI_USAGE);
 	if (!status)
 		status = cli_session(cli, destructive, command == &cli_explain, &session);
@@ -94,16 +96,20 @@ static int explain_main(struct cli *cli, int argc, char **argv)
 
 const struct cli_command cli_check = {
 	.name = "check",
-	.arguments = "SET.yaml",
+	.arguments = "SET",
 	.summary = "check a probe set without touching the kernel; needs no privileges",
-	.help = "  --destructive      accept actions that change the system\n",
+	.help = "  SET                a probe set: a file, or the name of one that comes along\n"
+		"                     (trace-cli sets)\n"
+		"  --destructive      accept actions that change the system\n",
 	.run = check_main,
 };
 
 const struct cli_command cli_explain = {
 	.name = "explain",
-	.arguments = "SET.yaml",
+	.arguments = "SET",
 	.summary = "show typed clauses and the BPF made of them; needs no privileges",
-	.help = "  --destructive      accept actions that change the system\n",
+	.help = "  SET                a probe set: a file, or the name of one that comes along\n"
+		"                     (trace-cli sets)\n"
+		"  --destructive      accept actions that change the system\n",
 	.run = explain_main,
 };

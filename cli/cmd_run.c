@@ -252,7 +252,7 @@ static int run_main(struct cli *cli, int argc, char **argv)
 	struct weft_session *session = NULL;
 	struct weft_set *set = NULL;
 	struct weft_sink sink = {0};
-	char **words = NULL;
+	char **words = NULL, path[PATH_MAX];
 	struct timespec start;
 	int status;
 
@@ -269,7 +269,8 @@ static int run_main(struct cli *cli, int argc, char **argv)
 	if (weft_output_create(r.format, &output, &sink, cli->err))
 		return cli_report(cli, CLI_USAGE);
 	status = cli_load_plugins(cli, true);
-	if (!status && weft_config_load_file(r.file, &set, cli->err))
+	if (!status &&
+	    (cli_set_path(cli, r.file, path) || weft_config_load_file(path, &set, cli->err)))
 		status = cli_report(cli, CLI_USAGE);
 	if (!status)
 		status = set_params(&r, set);
@@ -293,9 +294,11 @@ static int run_main(struct cli *cli, int argc, char **argv)
 
 const struct cli_command cli_run = {
 	.name = "run",
-	.arguments = "SET.yaml [-p PID]... [-c COMMAND] [OPTIONS] [-- COMMAND...]",
+	.arguments = "SET [-p PID]... [-c COMMAND] [OPTIONS] [-- COMMAND...]",
 	.summary = "run a probe set and print what it finds",
-	.help = "  -p, --pid PID      only this process (repeatable)\n"
+	.help = "  SET                a probe set: a file, or the name of one that comes along\n"
+		"                     (trace-cli sets)\n"
+		"  -p, --pid PID      only this process (repeatable)\n"
 		"  -c, --command CMD  start this command and trace it; ends when it ends\n"
 		"  --follow           and all that the targets start\n"
 		"  --duration D       end after D (500ms, 10s, 5m)\n"

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -51,29 +49,6 @@ int cli_common_option(struct cli *cli, const struct cli_command *command, int op
 	}
 }
 
-/* A binary in BUILD/cli uses BUILD/providers; any other the installed directory. */
-static const char *default_plugin_dir(char buf[PATH_MAX])
-{
-	ssize_t n = readlink("/proc/self/exe", buf, PATH_MAX - 32);
-	struct stat st;
-	char *slash;
-
-	if (n > 0) {
-		buf[n] = '\0';
-		slash = strrchr(buf, '/');
-		if (slash) {
-			*slash = '\0';
-			slash = strrchr(buf, '/');
-		}
-		if (slash && !strcmp(slash, "/cli")) {
-			strcpy(slash, "/providers");
-			if (!stat(buf, &st) && S_ISDIR(st.st_mode))
-				return buf;
-		}
-	}
-	return WEFT_PROVIDER_DIR;
-}
-
 int cli_load_plugins(struct cli *cli, bool warn)
 {
 	char buf[PATH_MAX];
@@ -88,7 +63,7 @@ int cli_load_plugins(struct cli *cli, bool warn)
 		if (weft_loader_add_dir(cli->loader, cli->plugin_dirs[i], true, cli->err))
 			return cli_report(cli, CLI_USAGE);
 	if (!cli->n_plugin_dirs &&
-	    weft_loader_add_dir(cli->loader, default_plugin_dir(buf), true, cli->err))
+	    weft_loader_add_dir(cli->loader, cli_dir(CLI_PROVIDERS, buf), true, cli->err))
 		return cli_report(cli, CLI_FAILED);
 	for (i = 0; i < weft_loader_count(cli->loader); i++) {
 		const struct weft_loader_entry *e = weft_loader_entry(cli->loader, i);

@@ -7,19 +7,13 @@
 
 #include "cli/cli.h"
 
-static const struct cli_command *const commands[] = {
-	&cli_run, &cli_list, &cli_check, &cli_explain, &cli_info, &cli_providers, &cli_schema,
-};
-
-#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
-
 static void usage(FILE *to)
 {
 	size_t i;
 
 	fputs("usage: trace-cli COMMAND [ARGUMENTS]\n\n", to);
-	for (i = 0; i < N_COMMANDS; i++)
-		fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+	for (i = 0; i < cli_n_commands; i++)
+		fprintf(to, "  %-10s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
 	fputs("\n'trace-cli COMMAND --help' tells more; 'trace-cli --version' the version.\n"
 	      "Exit status: 0 done; 1 the run failed; 2 usage or probe-set error; 3 finished, but "
 	      "events were lost.\n",
@@ -40,7 +34,7 @@ static void reserve_descriptors(void)
 int main(int argc, char **argv)
 {
 	struct cli cli = {0};
-	const char *names[N_COMMANDS], *near;
+	const char *names[CLI_COMMANDS_MOST], *near;
 	char program[64]; /* as getopt calls us */
 	int status;
 	size_t i;
@@ -59,18 +53,18 @@ int main(int argc, char **argv)
 		       WEFT_ABI_MAJOR(WEFT_ABI_CURRENT), WEFT_ABI_MINOR(WEFT_ABI_CURRENT));
 		return CLI_OK;
 	}
-	for (i = 0; i < N_COMMANDS; i++) {
-		names[i] = commands[i]->name;
-		if (strcmp(argv[1], commands[i]->name))
+	for (i = 0; i < cli_n_commands; i++) {
+		names[i] = cli_commands[i]->name;
+		if (strcmp(argv[1], cli_commands[i]->name))
 			continue;
 		cli.err = weft_error_create();
 		if (!cli.err) {
 			fputs("trace-cli: out of memory\n", stderr);
 			return CLI_FAILED;
 		}
-		snprintf(program, sizeof(program), "trace-cli %s", commands[i]->name);
+		snprintf(program, sizeof(program), "trace-cli %s", cli_commands[i]->name);
 		argv[1] = program;
-		status = commands[i]->run(&cli, argc - 1, argv + 1);
+		status = cli_commands[i]->run(&cli, argc - 1, argv + 1);
 		weft_loader_destroy(cli.loader);
 		weft_error_destroy(cli.err);
 		if (fflush(stdout) && status == CLI_OK) {
@@ -79,7 +73,7 @@ int main(int argc, char **argv)
 		}
 		return status;
 	}
-	near = weft_nearest(argv[1], names, N_COMMANDS);
+	near = weft_nearest(argv[1], names, cli_n_commands);
 	fprintf(stderr, "trace-cli: error: no command '%s'%s%s%s\n", argv[1],
 		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	return CLI_USAGE;

@@ -46,6 +46,13 @@ function(weft_provider name)
 	target_link_libraries(provider-${name} PRIVATE weft-abi weft-flags ${ARG_LIBS})
 	target_link_options(provider-${name} PRIVATE
 		-Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/provider.map)
+	# Tests bring providers too; those of the product are below providers/.
+	set(product ${CMAKE_SOURCE_DIR}/providers)
+	cmake_path(IS_PREFIX product ${CMAKE_CURRENT_SOURCE_DIR} is_product)
+	if(is_product)
+		install(TARGETS provider-${name} COMPONENT runtime
+			LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/weft/providers)
+	endif()
 endfunction()
 
 # weft_test(NAME SOURCES ... [LIBS ...] [SERIAL] [TIMEOUT s]): a Criterion suite that ctest runs. A suite fails on its

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "config/config.h"
 #include "core/lang/lang.h"
 #include "core/loss.h"
@@ -38,14 +39,19 @@ static int losses(struct weft_arena *arena, char **out)
 	return *out ? 0 : -1;
 }
 
+static int commands(struct weft_arena *arena, char **out)
+{
+	(void)arena;
+	return cli_reference(out);
+}
+
 static const struct {
 	const char *path;
 	int (*make)(struct weft_arena *arena, char **out);
 } pages[] = {
-	{"probe-set.schema.json", schema},
-	{"reference/probe-set.md", probe_set},
-	{"reference/language.md", language},
-	{"reference/losses.md", losses},
+	{"probe-set.schema.json", schema},    {"reference/probe-set.md", probe_set},
+	{"reference/language.md", language},  {"reference/losses.md", losses},
+	{"reference/trace-cli.md", commands},
 };
 
 static int write_page(const char *path, const char *text)

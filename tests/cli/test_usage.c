@@ -3,8 +3,8 @@
 #include "support.h"
 #include "weft/provider.h"
 
-static const char *const commands[] = {"run",  "list",      "check", "explain",
-				       "info", "providers", "schema"};
+static const char *const commands[] = {"run",     "list", "sets",      "check",
+				       "explain", "info", "providers", "schema"};
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 Test(usage, without_a_command)
@@ -77,7 +77,7 @@ Test(usage, unknown_command)
 }
 
 #define RUN_USAGE \
-	"\nusage: trace-cli run SET.yaml [-p PID]... [-c COMMAND] [OPTIONS] [-- COMMAND...]\n"
+	"\nusage: trace-cli run SET [-p PID]... [-c COMMAND] [OPTIONS] [-- COMMAND...]\n"
 
 Test(usage, run)
 {
@@ -156,11 +156,11 @@ Test(usage, others)
 		const char *args[4], *err;
 	} cases[] = {
 		{{"check"},
-		 "trace-cli check: error: which probe set?\nusage: trace-cli check SET.yaml\n"},
+		 "trace-cli check: error: which probe set?\nusage: trace-cli check SET\n"},
 		{{"check", "a", "b"},
-		 "trace-cli check: error: one probe set at a time\nusage: trace-cli check SET.yaml\n"},
+		 "trace-cli check: error: one probe set at a time\nusage: trace-cli check SET\n"},
 		{{"explain"},
-		 "trace-cli explain: error: which probe set?\nusage: trace-cli explain SET.yaml\n"},
+		 "trace-cli explain: error: which probe set?\nusage: trace-cli explain SET\n"},
 		{{"list", "a", "b"},
 		 "trace-cli list: error: one pattern at a time, not 'b' as well\n"
 		 "usage: trace-cli list [PATTERN] [-v] [-p PID]...\n"},

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# What is installed, in two parts: runtime (who traces) and dev (who writes a provider). `cpack -G DEB` makes the
+# packages weft and weft-dev of them.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS trace-cli COMPONENT runtime)
+install(DIRECTORY config/sets/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/sets COMPONENT runtime
+	FILES_MATCHING PATTERN "*.yaml")
+install(FILES docs/probe-set.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/weft COMPONENT runtime)
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime FILES_MATCHING PATTERN "*.md")
+install(FILES cli/completion/trace-cli.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+	RENAME trace-cli COMPONENT runtime)
+install(FILES cli/completion/_trace-cli DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT runtime)
+
+# Manual pages are the reference pages, made by lowdown where it is installed.
+find_program(LOWDOWN lowdown)
+function(weft_man page section title)
+	if(NOT LOWDOWN)
+		return()
+	endif()
+	get_filename_component(source ${page} ABSOLUTE BASE_DIR ${CMAKE_SOURCE_DIR})
+	set(out ${CMAKE_BINARY_DIR}/man/${title}.${section})
+	add_custom_command(OUTPUT ${out} DEPENDS ${source}
+		COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/man
+		COMMAND ${LOWDOWN} -s -Tman -M title=${title} -M section=${section}
+			-M "source=weft ${PROJECT_VERSION}" -o ${out} ${source})
+	set_property(GLOBAL APPEND PROPERTY WEFT_MAN_PAGES ${out})
+	install(FILES ${out} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section} COMPONENT runtime)
+endfunction()
+weft_man(docs/reference/trace-cli.md 1 trace-cli)
+weft_man(docs/reference/probe-set.md 5 weft-probe-set)
+weft_man(docs/reference/language.md 7 weft-language)
+weft_man(docs/reference/losses.md 7 weft-losses)
+get_property(man_pages GLOBAL PROPERTY WEFT_MAN_PAGES)
+add_custom_target(man ALL DEPENDS ${man_pages})
+
+# For those who write providers: the header, pkg-config's file and CMake's package.
+install(FILES plugins/include/weft/provider.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft COMPONENT dev)
+configure_file(cmake/weft-provider.pc.in ${CMAKE_BINARY_DIR}/weft-provider.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/weft-provider.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+configure_package_config_file(cmake/weft-config.cmake.in ${CMAKE_BINARY_DIR}/weft-config.cmake
+	INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/weft PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/weft-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/weft-config.cmake ${CMAKE_BINARY_DIR}/weft-config-version.cmake
+	cmake/provider.map DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/weft COMPONENT dev)
+install(DIRECTORY plugins/example/ DESTINATION ${CMAKE_INSTALL_DOCDIR}-dev/example COMPONENT dev)
+install(FILES plugins/ABI.md DESTINATION ${CMAKE_INSTALL_DOCDIR}-dev COMPONENT dev)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME weft)
+set(CPACK_PACKAGE_VENDOR "the weft authors")
+set(CPACK_PACKAGE_CONTACT "the weft authors <weft@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "plugin-driven tracing of kernels and programs")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_COMPONENTS_ALL runtime dev)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME weft)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_DEV_PACKAGE_NAME weft-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS weft)
+set(CPACK_STRIP_FILES ON)
+include(CPack)
