@@ -218,6 +218,7 @@ static int trace(struct run *r, struct weft_session *s, struct weft_sink *sink,
 	struct weft_run_options run = {.duration_ns = r->duration_ns};
 	struct weft_end end = {.reason = "error", .status = CLI_FAILED};
 	char *log = NULL;
+	size_t said;
 	int ret, stopped;
 
 	run.stop_fd = block_signals();
@@ -235,7 +236,10 @@ static int trace(struct run *r, struct weft_session *s, struct weft_sink *sink,
 	free(log);
 	say_attached(r, s, start);
 	ret = weft_session_run(s, &run, &end, r->cli->err);
+	said = weft_error_count(r->cli->err);
 	stopped = weft_session_stop(s, &end, r->cli->err);
+	if (ret) /* what fails now fails for the reason that the run failed for */
+		weft_error_truncate(r->cli->err, said);
 	if (run.stop_fd >= 0)
 		close(run.stop_fd);
 	if (ret == -EPIPE || (!ret && stopped == -EPIPE))

@@ -222,8 +222,8 @@ weft_vreg weft_lower_symbol_id(struct weft_lower *lw, const struct weft_node *n)
 
 /* ---- lower_agg.c, lower_record.c, lower_control.c ---- */
 
-/* The slot of this CPU, of those that begin at an offset of STATE. The mask is for the verifier: slots
- * are a power of two. */
+/* The slot of this CPU, of those that begin at an offset of STATE. The mask is for the verifier:
+ * slots are a power of two. */
 weft_vreg weft_lower_slot(struct weft_lower *lw, uint32_t state_offset);
 void weft_lower_aggregation(struct weft_lower *lw, const struct weft_typed_action *a);
 void weft_lower_record(struct weft_lower *lw, const struct weft_typed_action *a);
