@@ -205,6 +205,7 @@ static weft_vreg read_bytes(struct weft_lower *lw, const struct weft_memory *m,
 {
 	weft_vreg size = weft_ir_variable(&lw->ir), length = weft_ir_variable(&lw->ir), failed;
 	uint32_t fits = weft_ir_label(&lw->ir), cut = weft_ir_label(&lw->ir);
+	uint32_t done = weft_ir_label(&lw->ir);
 	struct weft_ir_arg buffer = weft_lower_address(lw, to);
 
 	weft_ir_pin(&lw->ir, size);
@@ -215,9 +216,12 @@ static weft_vreg read_bytes(struct weft_lower *lw, const struct weft_memory *m,
 	weft_ir_assign_const(&lw->ir, size, cap);
 	weft_ir_place(&lw->ir, fits);
 	weft_ir_assign(&lw->ir, length, size);
+	/* Of nothing, some helpers look at the address all the same. */
+	weft_ir_branch_imm(&lw->ir, BPF_JEQ, size, 0, done);
 	failed = WEFT_CALL(&lw->ir, bytes_helper(lw, m->user), buffer, WEFT_A(size),
 			   WEFT_A(m->address));
 	check_read(lw, BPF_JEQ, BPF_JNE, failed, m->address, m->user);
+	weft_ir_place(&lw->ir, done);
 	return length;
 }
 

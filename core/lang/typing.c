@@ -68,10 +68,13 @@ struct weft_node *weft_node_convert(struct weft_sema *s, struct weft_node *n, ui
 
 	if (!n)
 		return NULL;
-	if (is_const(n) || (n->type.size == size && n->type.is_signed == is_signed)) {
-		if (is_const(n))
-			n->value = weft_fold_cast(n->value, size, is_signed);
+	if (is_const(n)) {
+		n->value = weft_fold_cast(n->value, size, is_signed);
 		n->type = int_type(size, is_signed);
+		return n;
+	}
+	if (n->type.size == size && n->type.is_signed == is_signed) {
+		n->type.is_pointer = false; /* but a peek still knows whose memory it reads */
 		return n;
 	}
 	cast = weft_arena_memdup(s->src.arena, n, sizeof(*n));
@@ -311,12 +314,12 @@ static struct weft_node *type_cond(struct weft_sema *s, const struct weft_ast *a
 
 static struct weft_node *type_cast(struct weft_sema *s, const struct weft_ast *a)
 {
-	struct weft_node *n = weft_type_ast(s, a->kid[0]);
+	struct weft_node *of = weft_type_ast(s, a->kid[0]), *n;
 
-	if (!n || !weft_want_int(s, n, "a cast"))
+	if (!of || !weft_want_int(s, of, "a cast"))
 		return NULL;
-	n = weft_node_convert(s, n, a->type.size, a->type.is_signed);
-	if (n) {
+	n = weft_node_convert(s, of, a->type.size, a->type.is_signed);
+	if (n && (n != of || is_const(n))) { /* a cast to the type it has changes nothing */
 		n->span.start = a->start;
 		n->span.length = a->length;
 	}

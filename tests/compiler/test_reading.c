@@ -357,3 +357,65 @@ Test(compiler_reading, cgroups_are_told)
 	cr_expect(id && id == name);
 	rig_finish(&r);
 }
+
+/* Of no bytes an address is no matter, in whatever memory and wherever it leads. */
+Test(compiler_reading, no_bytes_of_a_bad_address)
+{
+	static const uint64_t bad[] = {0, 1, UINT64_C(1) << 56, UINT64_C(0xffff800000000000),
+				       UINT64_MAX};
+	static const char *const fields[] = {"|b|kmem(arg0, arg1)", "|b|copyin(arg0, arg1)",
+					     "|b|copyinstr(arg0, arg1)", "|b|kstr(arg0, arg1)"};
+
+	for (size_t f = 0; f < N(fields); f++) {
+		struct rig r;
+
+		start(&r, 64, fields[f]);
+		for (size_t i = 0; i < N(bad); i++) {
+			const char *got = run(&r, (void *)(uintptr_t)bad[i], 0);
+
+			cr_assert(got, "%s at %lx", fields[f], bad[i]);
+			cr_expect(!*got, "%s at %lx", fields[f], bad[i]);
+		}
+		cr_expect(!rig_losses(&r), "%s", fields[f]);
+		rig_finish(&r);
+	}
+}
+
+/* What is made of a peek does not change whose memory it reads. */
+Test(compiler_reading, a_peek_keeps_its_memory)
+{
+	static const char *const fields[] = {"|v|(uint64)peek(arg0, 8)", "|v|peek(arg0, 8)",
+					     "|v|(uint32)peek(arg0, 4)",
+					     "|v|1 ? peek(arg0, 8) : 0u"};
+	const uint64_t there = UINT64_C(0x1122334455667788);
+
+	for (size_t f = 0; f < N(fields); f++) {
+		const char *got;
+		uint32_t word;
+		struct rig r;
+
+		start(&r, 64, fields[f]);
+		got = run(&r, &there, 0);
+		cr_assert(got && !rig_losses(&r), "%s", fields[f]);
+		memcpy(&word, got, sizeof(word));
+		cr_expect(word == 0x55667788, "%s", fields[f]);
+		rig_finish(&r);
+	}
+}
+
+/* The same where a variable takes it. */
+Test(compiler_reading, a_peek_into_a_variable)
+{
+	const uint64_t there = 4711;
+	const uint64_t words[RIG_ARGS] = {(uintptr_t)&there};
+	struct rig r;
+
+	rig_init(&r);
+	rig_clause(&r, NULL, "set", "|this.x|peek(arg0, 8)", "|g|(uint64) peek(arg0, 8)", NULL);
+	rig_action(&r, "sum", "into||s", "value||this.x + g", NULL);
+	rig_load(&r);
+	rig_run(&r, words);
+	cr_expect(!rig_losses(&r));
+	cr_expect(rig_slot(&r, "s", 0) == 2 * there);
+	rig_finish(&r);
+}
