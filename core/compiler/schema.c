@@ -39,10 +39,14 @@ static uint32_t field_size(const struct weft_type *t, bool record)
 	}
 }
 
-static struct weft_field_layout *lay_out(struct weft_arena *arena,
+/* roomy: bit i for a string i that gets room for any string, whatever the most is that it has. */
+static struct weft_field_layout *lay_out(const struct weft_plan *plan,
 					 const struct weft_typed_item *items, size_t n, bool record,
-					 uint32_t *size, struct weft_error *err)
+					 uint64_t roomy, uint32_t *size, struct weft_error *err)
 {
+	struct weft_arena *arena = plan->arena;
+	uint32_t strsize = plan->set->options.strsize;
+
 	struct weft_field_layout *fields = weft_arena_array(arena, n + 1, sizeof(*fields));
 	uint32_t at = 0;
 
@@ -55,6 +59,9 @@ static struct weft_field_layout *lay_out(struct weft_arena *arena,
 
 		f->name = items[i].name;
 		f->type = items[i].node->type;
+		if (i < 64 && roomy >> i & 1 && f->type.kind == WEFT_VALUE_STRING &&
+		    f->type.cap < strsize)
+			f->type.cap = strsize;
 		f->size = field_size(&f->type, record);
 		at = align_up(at, f->type.kind == WEFT_VALUE_INT ? f->type.size : 8);
 		f->offset = at;
@@ -182,6 +189,53 @@ static struct weft_view view_of(const struct weft_set *set, const char *name)
 	return (struct weft_view){0};
 }
 
+/* The keys of one mention that are not written as those of another: bit i for key i. */
+static uint64_t differing_keys(const struct weft_action *a, const struct weft_action *b)
+{
+	uint64_t differ = 0;
+	size_t i = 0, k = 0;
+
+	for (uint32_t n = 0; n < 64; n++, i++, k++) {
+		while (i < a->n_items && strcmp(a->items[i].field->name, "by") != 0)
+			i++;
+		while (k < b->n_items && strcmp(b->items[k].field->name, "by") != 0)
+			k++;
+		if (i == a->n_items || k == b->n_items)
+			break;
+		if (strcmp(a->items[i].text.s, b->items[k].text.s) != 0)
+			differ |= UINT64_C(1) << n;
+	}
+	return differ;
+}
+
+static bool adds_to(const struct weft_action *a, const char *name)
+{
+	for (size_t i = 0; i < a->n_items; i++)
+		if (!strcmp(a->items[i].field->name, "into"))
+			return !strcmp(a->items[i].text.s, name);
+	return false;
+}
+
+/*
+ * Clauses may tell the rows of one table apart by strings of different lengths, "read" here and
+ * "write" there. The first that is compiled settles how much room there is, and does not know the
+ * others' types, but it knows their texts: where all are the same, its own length is enough.
+ */
+static uint64_t varying_keys(const struct weft_set *set, const struct weft_typed_action *action)
+{
+	const struct weft_clause *const lists[] = {set->begin, set->clauses, set->end};
+	const size_t n[] = {set->n_begin, set->n_clauses, set->n_end};
+	uint64_t differ = 0;
+
+	for (size_t l = 0; l < sizeof(n) / sizeof(n[0]); l++)
+		for (size_t c = 0; c < n[l]; c++)
+			for (size_t i = 0; i < lists[l][c].n_actions; i++)
+				if (adds_to(&lists[l][c].actions[i], action->into))
+					differ |= differing_keys(action->action,
+								 &lists[l][c].actions[i]);
+	return differ;
+}
+
 static int make(struct weft_plan *plan, const struct weft_typed_action *action,
 		struct weft_error *err)
 {
@@ -200,7 +254,8 @@ static int make(struct weft_plan *plan, const struct weft_typed_action *action,
 
 	if (weft_grow(&plan->aggregations, &plan->cap_aggregations, plan->n_aggregations, sizeof(a)))
 		return weft_nomem(err);
-	a.keys = lay_out(plan->arena, action->keys, action->n_keys, false, &a.key_size, err);
+	a.keys = lay_out(plan, action->keys, action->n_keys, false, varying_keys(plan->set, action),
+			 &a.key_size, err);
 	if (!a.keys)
 		return -ENOMEM;
 	if (is_histogram(a.kind)) {
@@ -261,7 +316,7 @@ int weft_plan_schema(struct weft_plan *plan, const struct weft_typed_action *act
 	struct weft_field_layout *fields;
 	uint32_t size;
 
-	fields = lay_out(plan->arena, action->fields, action->n_fields, true, &size, err);
+	fields = lay_out(plan, action->fields, action->n_fields, true, 0, &size, err);
 	if (!fields)
 		return -ENOMEM;
 	size = align_up(size, 8);

@@ -295,3 +295,29 @@ Test(compiler_aggregations, large_keys)
 	cr_expect(!rig_losses(&r));
 	rig_finish(&r);
 }
+
+/* Clauses tell rows apart by words of their own: none has to be as short as the first. */
+Test(compiler_aggregations, keys_of_different_lengths)
+{
+	struct rig_row rows[4];
+	struct rig r;
+
+	rig_init(&r);
+	rig_clause(&r, NULL, "count", "into||a", "by|what|\"in\"", "by|n|arg0", NULL);
+	rig_clause(&r, NULL, "count", "into||a", "by|what|\"out of it\"", "by|n|arg0", NULL);
+	rig_clause(&r, NULL, "count", "into||a", "by|what|execname", "by|n|arg0", NULL);
+	rig_clause(&r, NULL, "count", "into||b", "by|who|execname", NULL);
+	rig_clause(&r, "arg0", "count", "into||b", "by|who|execname", NULL);
+	rig_load(&r);
+	rig_run(&r, NULL);
+	rig_run(&r, NULL);
+	cr_assert(rig_rows(&r, rig_agg(&r, "a")->map, rows, 4) == 3);
+	cr_expect_str_eq((char *)rows[0].key, "in");
+	cr_expect_str_eq((char *)rows[1].key, "out of it");
+	for (int i = 0; i < 3; i++)
+		cr_expect(rows[i].value[0] == 2);
+	cr_expect(rig_agg(&r, "a")->keys[0].size == r.set.options.strsize);
+	cr_expect(rig_agg(&r, "b")->keys[0].size == 16, "those that are alike need no more");
+	cr_expect(!rig_losses(&r));
+	rig_finish(&r);
+}
