@@ -192,7 +192,7 @@ static const struct weft_key options_keys[] = {
 		.name = "strsize",
 		.type = WEFT_KEY_INT,
 		AT(struct weft_options, strsize),
-		.min = 8,
+		.min = 16, /* what execname may need: a variable holds every string whole */
 		.max = 1024,
 		.default_text = "128",
 		.help = "The most bytes of a string, its final NUL included. What is longer is cut, "

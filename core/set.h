@@ -88,7 +88,7 @@ struct weft_target_spec {
 
 /* Defaults and ranges are rows of config's schema table. Sizes in bytes, times in ns. */
 struct weft_options {
-	uint32_t strsize;     /* most bytes of a string with its NUL: 8..1024, default 128 */
+	uint32_t strsize;     /* most bytes of a string with its NUL: 16..1024, default 128 */
 	uint32_t stackframes; /* most frames of a stack: 1..127, default 64 */
 	uint64_t interval;    /* print aggregations this often; 0: only at the end */
 	uint64_t buffer;      /* record buffer, a power of two >= page: default 1 MiB */

@@ -226,8 +226,8 @@ Test(config_value, CONFIG_TYPE_lists)
 
 Test(config_value, CONFIG_RANGE)
 {
-	bad(OPTION("strsize: 7"), "CONFIG_RANGE", 2, 20, "7 is not from 8 to 1024");
-	bad(OPTION("strsize: 1025"), "CONFIG_RANGE", 2, 20, "8 to 1024");
+	bad(OPTION("strsize: 15"), "CONFIG_RANGE", 2, 20, "15 is not from 16 to 1024");
+	bad(OPTION("strsize: 1025"), "CONFIG_RANGE", 2, 20, "16 to 1024");
 	bad(OPTION("stackframes: 0"), "CONFIG_RANGE", 2, 24, "1 to 127");
 	bad(OPTION("stackframes: 128"), "CONFIG_RANGE", 2, 24, "1 to 127");
 	bad(OPTION("interval: 99ms"), "CONFIG_RANGE", 2, 21, "from 100ms to 365d, nor 0");
