@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* What the files of the model share. */
+#ifndef WEFT_TESTS_RANDOM_MODEL_H
+#define WEFT_TESTS_RANDOM_MODEL_H
+
+#include "core/wide.h"
+#include "tests/random/random.h"
+
+struct value {
+	int64_t bits; /* INT: extended to 64 bits as its type says */
+	struct rnd_text text;
+};
+
+struct loss {
+	const char *tag;
+	uint32_t line, column;
+	uint64_t count;
+	bool asked;
+};
+
+/* An element of an array; of other variables there is one, without keys. */
+struct element {
+	struct value keys[RND_KEYS];
+	struct value value;
+	struct element *next;
+};
+
+struct row {
+	struct value keys[RND_KEYS];
+	weft_wide sum;
+	int64_t *values;
+	size_t n_values, cap_values;
+	struct row *next;
+};
+
+struct model {
+	struct rnd_set *set;
+	const uint64_t *words;
+	struct weft_arena *arena;
+	struct element *vars[RND_VARS];
+	struct value locals[RND_LOCALS];
+	struct row *rows[RND_TABLES];
+	uint32_t n_elements[RND_VARS], n_rows[RND_TABLES]; /* what takes room */
+	uint32_t seen[RND_CLAUSES];                        /* firings that passed `when` */
+	uint32_t passed[RND_CLAUSES];                      /* those that passed `limit` */
+	struct loss *losses;
+	size_t n_losses, cap_losses;
+	bool exited;
+	int status;
+	FILE *out;
+};
+
+/* What a program asks the kernel for; told by the engine, which settles it. */
+struct rnd_world {
+	int64_t numbers[5]; /* pid tid uid gid cpu */
+	char execname[16];
+};
+const struct rnd_world *rnd_world(void);
+
+void model_lose(struct model *m, const char *tag, uint32_t line, uint32_t column);
+
+void model_say_losses(FILE *f, struct loss *losses, size_t n); /* puts them in order */
+
+/* False: a fault, which has been counted. */
+bool model_eval(struct model *m, const struct rnd_x *x, struct value *out);
+
+/* Extends or cuts to a type. */
+int64_t model_fit(int64_t bits, struct rnd_type to);
+
+bool model_same(const struct value *a, const struct value *b, bool text);
+struct element *model_find(struct model *m, uint32_t var, const struct value *keys);
+bool model_keys(struct model *m, const struct rnd_x *x, struct value *keys);
+bool model_bytes(struct model *m, const struct rnd_x *x, struct value *out);
+
+/* Writes what one() writes for each of n, in the order of texts. */
+void model_sorted(struct model *m, size_t n, void (*one)(struct model *m, size_t i, void *arg),
+		  void *arg);
+
+/* model_tables.c */
+void model_add(struct model *m, const struct rnd_action *a, const struct value *keys, int64_t value);
+void model_say_tables(struct model *m);
+
+#endif

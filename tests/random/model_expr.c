@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What an expression is worth, by docs/language.md. Arithmetic is done in 128 bits and cut to 64,
+ * so that nothing overflows and no code is shared with what is tested.
+ */
+#include "tests/random/model.h"
+
+#include <string.h>
+
+int64_t model_fit(int64_t bits, struct rnd_type to)
+{
+	weft_wide modulus = (weft_wide)1 << (8 * to.size), v = (weft_wide)(uint64_t)bits % modulus;
+
+	if (to.is_signed && v >= modulus / 2)
+		v -= modulus;
+	return (int64_t)(uint64_t)v;
+}
+
+static weft_wide widen(int64_t bits, bool is_signed)
+{
+	return is_signed ? (weft_wide)bits : (weft_wide)(uint64_t)bits;
+}
+
+static bool is_signed_together(const struct rnd_x *a, const struct rnd_x *b)
+{
+	return (a->type.size < 8 || a->type.is_signed) && (b->type.size < 8 || b->type.is_signed);
+}
+
+static bool fault(struct model *m, const char *tag, const struct rnd_x *x)
+{
+	model_lose(m, tag, x->line, x->column);
+	return false;
+}
+
+/* ---- memory ---- */
+
+static bool unreadable(struct model *m, enum rnd_read why, const struct rnd_x *x)
+{
+	return fault(m, why == RND_NOT_THERE ? "NOT_RESIDENT" : "FAULT_ADDRESS", x);
+}
+
+/* A string of `want` bytes at most. */
+static bool read_text(struct model *m, const struct rnd_x *x, uint64_t address, uint64_t want,
+		      bool user, struct value *out)
+{
+	uint32_t room = m->set->strsize - 1;
+	uint8_t *s = weft_arena_alloc(m->arena, m->set->strsize + 1);
+	uint32_t n = 0;
+	enum rnd_read got;
+
+	for (; n < want && n <= room; n++) {
+		got = rnd_memory_read(address + n, 1, user, s + n);
+		if (got)
+			return unreadable(m, got, x);
+		if (!s[n])
+			break;
+	}
+	if (n > room) {
+		n = room;
+		model_lose(m, "STRING_TRUNCATED", x->line, x->column);
+	}
+	out->text = (struct rnd_text){s, n};
+	return true;
+}
+
+static bool read_bytes(struct model *m, const struct rnd_x *x, uint64_t address, uint64_t want,
+		       uint64_t most, bool user, struct value *out)
+{
+	uint8_t *s = weft_arena_alloc(m->arena, most + 1);
+	enum rnd_read got;
+
+	if (want > most) {
+		want = most;
+		model_lose(m, "STRING_TRUNCATED", x->line, x->column);
+	}
+	got = rnd_memory_read(address, want, user, s);
+	if (got)
+		return unreadable(m, got, x);
+	out->text = (struct rnd_text){s, (uint32_t)want};
+	return true;
+}
+
+static bool is_user(const struct rnd_x *call)
+{
+	switch (call->function) {
+	case F_KSTR:
+	case F_KMEM:
+	case F_KPEEK:
+		return false;
+	case F_STR:
+	case F_MEM:
+	case F_PEEK:
+		return call->kid[0]->type.points != RND_KERNEL;
+	default:
+		return true;
+	}
+}
+
+/* The address and the length of a call that reads; without one, as much as there is. */
+static bool reading(struct model *m, const struct rnd_x *x, uint64_t *address, uint64_t *want)
+{
+	struct value v;
+
+	if (!model_eval(m, x->kid[0], &v))
+		return false;
+	*address = (uint64_t)v.bits;
+	*want = UINT64_MAX;
+	if (x->n_kids < 2)
+		return true;
+	if (!model_eval(m, x->kid[1], &v))
+		return false;
+	if (v.bits < 0 && (x->kid[1]->type.is_signed || x->kid[1]->type.size < 8))
+		return fault(m, "FAULT_RANGE", x);
+	*want = (uint64_t)v.bits;
+	return true;
+}
+
+bool model_bytes(struct model *m, const struct rnd_x *x, struct value *out)
+{
+	uint64_t address, want;
+
+	if (x->node == X_ARG)
+		return read_bytes(m, x, m->words[8], m->words[9], m->set->strsize, true, out);
+	if (!reading(m, x, &address, &want))
+		return false;
+	return read_bytes(m, x, address, want,
+			  rnd_is_const(m->set, x->kid[1]) ? want : m->set->strsize, is_user(x), out);
+}
+
+/* ---- arguments and variables ---- */
+
+static bool argument(struct model *m, const struct rnd_x *x, struct value *out)
+{
+	if (x->index < RND_INTS)
+		out->bits = model_fit((int64_t)m->words[x->index], x->type);
+	else if (x->index == 7)
+		out->bits = (int64_t)m->words[7];
+	else if (x->index == 10)
+		out->bits = (int64_t)m->words[5];
+	else if (x->index == 6)
+		return read_text(m, x, m->words[6], UINT64_MAX, true, out);
+	else
+		return read_text(m, x, m->words[10], m->words[11], true, out);
+	return true;
+}
+
+static void builtin(const struct rnd_x *x, struct value *out)
+{
+	const struct rnd_world *w = rnd_world();
+
+	if (x->type.kind == RND_INT) {
+		out->bits = model_fit(w->numbers[x->index], x->type);
+		return;
+	}
+	out->text = (struct rnd_text){(const uint8_t *)w->execname, (uint32_t)strlen(w->execname)};
+}
+
+bool model_same(const struct value *a, const struct value *b, bool text)
+{
+	if (!text)
+		return a->bits == b->bits;
+	return a->text.n == b->text.n && !memcmp(a->text.s, b->text.s, a->text.n);
+}
+
+struct element *model_find(struct model *m, uint32_t var, const struct value *keys)
+{
+	const struct rnd_var *v = &m->set->vars[var];
+	struct element *e = m->vars[var];
+	uint32_t k;
+
+	for (; e; e = e->next) {
+		for (k = 0; k < v->n_keys; k++)
+			if (!model_same(&e->keys[k], &keys[k], v->keys[k] == RND_TEXT))
+				break;
+		if (k == v->n_keys)
+			break;
+	}
+	return e;
+}
+
+bool model_keys(struct model *m, const struct rnd_x *x, struct value *keys)
+{
+	for (uint32_t k = 0; k < x->n_kids; k++)
+		if (!model_eval(m, x->kid[k], &keys[k]))
+			return false;
+	return true;
+}
+
+/* The variable and, where it is unset, what else: x is STATE, DEFAULT or DEFINED. */
+static bool state(struct model *m, const struct rnd_x *x, struct value *out)
+{
+	const struct rnd_x *ref = x->node == X_STATE ? x : x->kid[0];
+	const struct rnd_var *v = &m->set->vars[ref->index];
+	struct value keys[RND_KEYS];
+	struct element *e;
+
+	if (x->node == X_DEFINED && v->counts) {
+		out->bits = 1; /* whatever its keys are: a constant */
+		return true;
+	}
+	if (!model_keys(m, ref, keys))
+		return false;
+	e = model_find(m, ref->index, keys);
+	if (x->node == X_DEFINED) {
+		out->bits = e != NULL;
+	} else if (e) {
+		*out = e->value;
+	} else if (v->counts) {
+		out->bits = 0;
+	} else if (x->node == X_STATE) {
+		return fault(m, "STATE_UNSET", x);
+	} else {
+		if (!model_eval(m, x->kid[1], out))
+			return false;
+		if (v->type.kind == RND_INT)
+			out->bits = model_fit(out->bits, v->type);
+	}
+	return true;
+}
+
+/* ---- operators ---- */
+
+static bool is_true(struct model *m, const struct rnd_x *x, bool *truth)
+{
+	struct value v;
+
+	if (!model_eval(m, x, &v))
+		return false;
+	*truth = v.bits != 0;
+	return true;
+}
+
+static weft_wide shift(enum rnd_op op, weft_wide a, unsigned count)
+{
+	weft_wide by = (weft_wide)1 << count, q;
+
+	if (op == O_SHL)
+		return (weft_wide)((weft_uwide)(uint64_t)a << count);
+	q = a / by;
+	return a % by < 0 ? q - 1 : q;
+}
+
+static bool binary(struct model *m, const struct rnd_x *x, struct value *out)
+{
+	const struct rnd_x *l = x->kid[0], *r = x->kid[1];
+	struct value va, vb;
+	weft_wide a, b, v = 0;
+	bool is_signed;
+
+	if (!model_eval(m, l, &va) || !model_eval(m, r, &vb))
+		return false;
+	if (l->type.kind == RND_TEXT) {
+		out->bits = model_same(&va, &vb, true) == (x->op == O_EQ);
+		return true;
+	}
+	is_signed = is_signed_together(l, r);
+	if (x->op == O_SHL || x->op == O_SHR)
+		is_signed = l->type.size < 8 || l->type.is_signed;
+	a = widen(va.bits, is_signed);
+	b = widen(vb.bits, is_signed);
+	if ((x->op == O_DIV || x->op == O_MOD) && !b)
+		return fault(m, "FAULT_DIVIDE", x);
+	switch (x->op) {
+	case O_MUL:
+		v = (weft_wide)((uint64_t)a * (uint64_t)b);
+		break;
+	case O_DIV:
+		v = a / b;
+		break;
+	case O_MOD:
+		v = a % b;
+		break;
+	case O_ADD:
+		v = a + b;
+		break;
+	case O_SUB:
+		v = a - b;
+		break;
+	case O_SHL:
+	case O_SHR:
+		v = shift(x->op, a, (unsigned)((uint64_t)vb.bits % 64));
+		break;
+	case O_AND:
+		v = a & b;
+		break;
+	case O_OR:
+		v = a | b;
+		break;
+	case O_XOR:
+		v = a ^ b;
+		break;
+	case O_LT:
+		v = a < b;
+		break;
+	case O_LE:
+		v = a <= b;
+		break;
+	case O_GT:
+		v = a > b;
+		break;
+	case O_GE:
+		v = a >= b;
+		break;
+	case O_EQ:
+		v = a == b;
+		break;
+	default:
+		v = a != b;
+		break;
+	}
+	out->bits = (int64_t)(uint64_t)v;
+	return true;
+}
+
+static bool unary(struct model *m, const struct rnd_x *x, struct value *out)
+{
+	if (!model_eval(m, x->kid[0], out))
+		return false;
+	if (x->op == O_NEG)
+		out->bits = (int64_t)(0 - (uint64_t)out->bits);
+	else if (x->op == O_NOT)
+		out->bits = -1 - out->bits;
+	else if (x->op == O_LOGNOT)
+		out->bits = out->bits == 0;
+	return true;
+}
+
+/* ---- calls ---- */
+
+static uint64_t backwards(uint64_t v, unsigned bytes)
+{
+	uint64_t r = 0;
+
+	for (unsigned i = 0; i < bytes; i++)
+		r = r * 256 + (v >> (8 * i)) % 256;
+	return r;
+}
+
+static bool of_number(struct model *m, const struct rnd_x *x, struct value *out)
+{
+	const struct rnd_x *a = x->kid[0];
+	bool is_signed = a->type.size < 8 || a->type.is_signed;
+	struct value v;
+	weft_wide l, r;
+
+	if (!model_eval(m, a, out))
+		return false;
+	switch (x->function) {
+	case F_ABS:
+		if (is_signed && out->bits < 0)
+			out->bits = (int64_t)(0 - (uint64_t)out->bits);
+		return true;
+	case F_LOG2:
+		if (widen(out->bits, is_signed) < 1)
+			return fault(m, "FAULT_RANGE", x);
+		l = widen(out->bits, is_signed);
+		for (out->bits = -1; l; l /= 2)
+			out->bits++;
+		return true;
+	case F_MIN:
+	case F_MAX:
+		if (!model_eval(m, x->kid[1], &v))
+			return false;
+		l = widen(out->bits, is_signed_together(a, x->kid[1]));
+		r = widen(v.bits, is_signed_together(a, x->kid[1]));
+		if ((x->function == F_MIN) == (r < l))
+			out->bits = v.bits;
+		return true;
+	default: /* byte orders; this machine's is the little end first */
+		out->bits = (int64_t)backwards((uint64_t)out->bits, x->type.size);
+		return true;
+	}
+}
+
+static bool contains(enum rnd_function f, struct rnd_text in, struct rnd_text what)
+{
+	for (uint32_t at = 0; at + what.n <= in.n; at++) {
+		if (memcmp(in.s + at, what.s, what.n))
+			continue;
+		if (f == F_STRCONTAINS || (f == F_STARTSWITH && !at) ||
+		    (f == F_ENDSWITH && at + what.n == in.n))
+			return true;
+	}
+	return false;
+}
+
+static bool of_text(struct model *m, const struct rnd_x *x, struct value *out)
+{
+	struct value s;
+
+	if (!model_eval(m, x->kid[0], &s))
+		return false;
+	if (x->function == F_STRLEN)
+		out->bits = s.text.n;
+	else
+		out->bits = contains(x->function, s.text, x->kid[1]->text);
+	return true;
+}
+
+static bool substr(struct model *m, const struct rnd_x *x, struct value *out)
+{
+	struct value s, start, count;
+	weft_wide from, n;
+
+	if (!model_eval(m, x->kid[0], &s) || !model_eval(m, x->kid[1], &start))
+		return false;
+	from = widen(start.bits, x->kid[1]->type.size < 8 || x->kid[1]->type.is_signed);
+	n = s.text.n;
+	if (x->n_kids == 3) {
+		if (!model_eval(m, x->kid[2], &count))
+			return false;
+		n = widen(count.bits, x->kid[2]->type.size < 8 || x->kid[2]->type.is_signed);
+	}
+	if (from < 0)
+		from += s.text.n;
+	out->text = (struct rnd_text){s.text.s, 0};
+	if (from < 0)
+		from = 0;
+	if (from >= s.text.n || n <= 0)
+		return true;
+	out->text.s += from;
+	out->text.n = (uint32_t)(n < s.text.n - from ? n : s.text.n - from);
+	return true;
+}
+
+static bool basename_of(struct model *m, const struct rnd_x *x, struct value *out)
+{
+	struct value s;
+	uint32_t end, from;
+
+	if (!model_eval(m, x->kid[0], &s))
+		return false;
+	for (end = s.text.n; end && s.text.s[end - 1] == '/'; end--)
+		;
+	if (!end) {
+		out->text = (struct rnd_text){s.text.s, s.text.n ? 1 : 0};
+		return true;
+	}
+	for (from = end; from && s.text.s[from - 1] != '/'; from--)
+		;
+	out->text = (struct rnd_text){s.text.s + from, end - from};
+	return true;
+}
+
+static bool call(struct model *m, const struct rnd_x *x, struct value *out)
+{
+	uint64_t address, want, word = 0;
+	enum rnd_read got;
+
+	switch (x->function) {
+	case F_COPYINSTR:
+	case F_STR:
+	case F_KSTR:
+		return reading(m, x, &address, &want) &&
+		       read_text(m, x, address, want, is_user(x), out);
+	case F_PEEK:
+	case F_KPEEK:
+		if (!reading(m, x, &address, &want))
+			return false;
+		got = rnd_memory_read(address, want, is_user(x), (uint8_t *)&word);
+		out->bits = (int64_t)word;
+		return !got || unreadable(m, got, x);
+	case F_STRLEN:
+	case F_STRCONTAINS:
+	case F_STARTSWITH:
+	case F_ENDSWITH:
+		return of_text(m, x, out);
+	case F_SUBSTR:
+		return substr(m, x, out);
+	case F_BASENAME:
+		return basename_of(m, x, out);
+	default:
+		return of_number(m, x, out);
+	}
+}
+
+bool model_eval(struct model *m, const struct rnd_x *x, struct value *out)
+{
+	bool truth;
+
+	*out = (struct value){0};
+	switch (x->node) {
+	case X_INT:
+		out->bits = x->bits;
+		return true;
+	case X_TEXT:
+		out->text = x->text;
+		return true;
+	case X_PARAM:
+		out->bits = m->set->params[x->index].bits;
+		out->text = m->set->params[x->index].text;
+		return true;
+	case X_ARG:
+		return argument(m, x, out);
+	case X_VAR:
+		builtin(x, out);
+		return true;
+	case X_LOCAL:
+		*out = m->locals[x->index];
+		return true;
+	case X_UNARY:
+		return unary(m, x, out);
+	case X_BINARY:
+		return binary(m, x, out);
+	case X_LOGICAL:
+		if (!is_true(m, x->kid[0], &truth))
+			return false;
+		if (truth == (x->op == O_LOGAND) && !is_true(m, x->kid[1], &truth))
+			return false;
+		out->bits = truth;
+		return true;
+	case X_COND:
+		return is_true(m, x->kid[0], &truth) && model_eval(m, x->kid[truth ? 1 : 2], out);
+	case X_CAST:
+		if (!model_eval(m, x->kid[0], out))
+			return false;
+		out->bits = model_fit(out->bits, x->type);
+		return true;
+	case X_STATE:
+	case X_DEFAULT:
+	case X_DEFINED:
+		return state(m, x, out);
+	case X_CALL:
+		return call(m, x, out);
+	}
+	return false;
+}
+
+/* ---- constants ---- */
+
+bool rnd_is_const(const struct rnd_set *set, const struct rnd_x *x)
+{
+	switch (x->node) {
+	case X_INT:
+	case X_TEXT:
+	case X_PARAM:
+		return true;
+	case X_UNARY:
+	case X_CAST:
+		return rnd_is_const(set, x->kid[0]);
+	case X_LOGICAL: /* what the left side decides */
+		if (!rnd_is_const(set, x->kid[0]))
+			return false;
+		if ((rnd_const(set, x->kid[0]) != 0) == (x->op == O_LOGOR))
+			return true;
+		return rnd_is_const(set, x->kid[1]);
+	case X_COND:
+		if (!rnd_is_const(set, x->kid[0]))
+			return false;
+		return rnd_is_const(set, x->kid[rnd_const(set, x->kid[0]) ? 1 : 2]);
+	case X_DEFINED: /* a counter always is */
+		return set->vars[x->kid[0]->index].counts;
+	case X_CALL:
+		if (x->function < F_STRLEN)
+			return false;
+		/* fallthrough */
+	case X_BINARY:
+		for (uint32_t i = 0; i < x->n_kids; i++)
+			if (!rnd_is_const(set, x->kid[i]))
+				return false;
+		return true;
+	default:
+		return false;
+	}
+}
+
+int64_t rnd_const(const struct rnd_set *set, const struct rnd_x *x)
+{
+	struct model m = {.set = (struct rnd_set *)set, .arena = set->arena};
+	struct value v = {0};
+
+	return model_eval(&m, x, &v) ? v.bits : 0;
+}
+
+uint32_t rnd_const_length(const struct rnd_set *set, const struct rnd_x *x)
+{
+	struct model m = {.set = (struct rnd_set *)set, .arena = set->arena};
+	struct value v = {0};
+
+	return model_eval(&m, x, &v) ? v.text.n : 0;
+}

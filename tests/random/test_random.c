@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Clauses by chance: a case is a clause of some set, with all of its firings. The seed is fixed, so
+ * that a failure stays; WEFT_RANDOM_SEED and WEFT_RANDOM_CASES make other and longer runs. A set
+ * that fails is made as small as it can be and printed, with the number that alone makes it again:
+ * WEFT_RANDOM_ONE. With WEFT_RANDOM_WHOLE it is printed as it is, WEFT_RANDOM_LISTING shows the
+ * program and WEFT_RANDOM_LOG what the verifier says.
+ */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/random/random.h"
+
+#define SEED     20240917u
+#define MANY     25000u
+#define FEW      2000u
+#define FAILURES 5u /* that are looked at, before it is enough */
+
+/* Sets that are wrong are refused, and rightly: a set that is refused fails only if that is what is
+ * looked for, for the same reason. */
+static bool fails(struct rnd_set *set, void *arg)
+{
+	const char *tag = arg, *refused, *wrong = rnd_check(set, &refused);
+
+	if (!wrong || !refused || !tag)
+		return wrong && !refused && !tag;
+	return strcspn(refused, " ") == strcspn(tag, " ") &&
+	       !strncmp(refused, tag, strcspn(tag, " "));
+}
+
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+	const char *s = getenv(name);
+
+	return s ? strtoull(s, NULL, 0) : otherwise;
+}
+
+static bool one_case(uint64_t seed, unsigned *clauses, unsigned *refusals)
+{
+	struct weft_arena *arena = weft_arena_create();
+	struct rnd_set *set = rnd_make(arena, seed);
+	const char *refused, *wrong = rnd_check(set, &refused);
+
+	*clauses += set->n_clauses;
+	*refusals += refused != NULL;
+	if (refused && getenv("WEFT_RANDOM_SHOW"))
+		fprintf(stderr, "%s\n", refused);
+	if (getenv("WEFT_RANDOM_ONE"))
+		fprintf(stderr, "%s\n", rnd_explain(set));
+	if (wrong) {
+		if (!getenv("WEFT_RANDOM_WHOLE"))
+			rnd_shrink(set, fails, (void *)refused);
+		wrong = rnd_check(set, &refused);
+		fprintf(stderr, "%s%s\n", rnd_explain(set), wrong);
+	}
+	weft_arena_destroy(arena);
+	return !wrong;
+}
+
+static void run(uint64_t seed, uint64_t n)
+{
+	unsigned clauses = 0, refusals = 0, failures = 0, sets = 0;
+	struct rnd_draw draw;
+
+	rnd_seed(&draw, seed + PART);
+	for (; clauses < n && failures < FAILURES; sets++)
+		failures += !one_case(rnd_next(&draw), &clauses, &refusals);
+	cr_log_info("%u clauses in %u sets, of which %u are refused as too large", clauses, sets,
+		    refusals);
+	cr_expect(!failures, "%u sets differ", failures);
+	cr_expect(refusals * 20 <= sets, "%u of %u sets are refused: that is too many", refusals,
+		  sets);
+}
+
+Test(random, many, .timeout = 36000)
+{
+	uint64_t one = number("WEFT_RANDOM_ONE", 0);
+	unsigned n = 0;
+
+	cr_assert(!rnd_memory_map());
+	if (one)
+		cr_expect(one_case(one, &n, &n));
+	else
+		run(number("WEFT_RANDOM_SEED", SEED), number("WEFT_RANDOM_CASES", MANY));
+}
+
+/* What an emulated machine gets through. */
+Test(random, few, .timeout = 3600)
+{
+	cr_assert(!rnd_memory_map());
+	run(SEED + 100, FEW);
+}
