@@ -119,6 +119,7 @@ enum weft_map_role {
 	WEFT_MAP_SELF,  /* HASH u64 thread -> the variables of the thread, preallocated */
 	WEFT_MAP_ARRAY, /* HASH keys -> the element of an array variable, not preallocated */
 	WEFT_MAP_PLACES,
+	WEFT_MAP_MAPS,  /* ARRAY_OF_MAPS: AGG and ARRAY maps of one shape; core/compiler/far.c */
 };
 
 struct weft_map_spec {
@@ -127,6 +128,11 @@ struct weft_map_spec {
 	uint32_t type, key_size, value_size, max_entries, flags;
 	bool used;         /* maps of fixed roles are created only if something refers to them */
 	int32_t extern_fd; /* -1; else a provider's map (WEFT_IDENTITY_MAP): not created, not closed */
+	/* AGG and ARRAY: the MAPS that it is an element of, and which; outer 0: of none. */
+	uint32_t outer, slot;
+	bool placed; /* and is so in the kernel */
+	/* MAPS: a map that has the shape of all, and how many there are. */
+	uint32_t inner, n_inner;
 };
 
 /* Indexes of the maps that every plan has; those of aggregations and the like follow. */

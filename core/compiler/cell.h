@@ -25,6 +25,7 @@ struct weft_found {
 	struct weft_place cell;
 	weft_vreg lock; /* none: elements are never removed */
 	struct weft_place key;
+	struct weft_ir_arg map;
 };
 
 /* Evaluates keys and holds the element, if it can be removed; faults leave the clause. */

@@ -8,7 +8,6 @@
 #include "core/compiler/emit.h"
 #include "core/compiler/explain.h"
 #include "core/compiler/lower.h"
-#include "core/kernel/insn.h"
 
 /* A begin or end list runs as a raw tracepoint program that is attached nowhere. */
 static const struct weft_load_class list_class = {
@@ -37,59 +36,71 @@ static void lower_group(struct weft_lower *lw)
 	weft_lower_prologue(lw);
 	for (size_t i = 0; i < lw->group->n_clauses && !lw->status; i++)
 		weft_lower_clause(lw, &lw->group->clauses[i]);
-	weft_ir_place(&lw->ir, lw->end);
+	if (!lw->exits_early || !lw->group->info)
+		weft_ir_place(&lw->ir, lw->end);
 	weft_ir_exit(&lw->ir);
 }
 
-static int too_large(struct weft_lower *lw, const char *why, uint32_t bytes, uint32_t most)
+static int too_large(struct weft_lower *lw, uint32_t clause, const char *why, uint32_t n,
+		     uint32_t most)
 {
+	const struct weft_group *g = lw->group;
 	struct weft_pos pos = {0};
 
-	if (lw->group->n_clauses)
-		pos = lw->group->clauses[0].clause->pos;
-	return weft_fail_at(lw->err, pos, -E2BIG, "CLAUSE_TOO_LARGE", why, bytes, most);
+	for (size_t i = g->n_clauses; i--;) {
+		pos = g->clauses[i].clause->pos; /* the first, where it is none's */
+		if (g->clauses[i].clause->index == clause)
+			break;
+	}
+	return weft_fail_at(lw->err, pos, -E2BIG, "CLAUSE_TOO_LARGE", why, n, most);
 }
 
-#define MAPS_MOST 64u /* MAX_USED_MAPS of the kernel's include/linux/bpf_verifier.h */
-
-/* How many maps a program refers to. */
-static uint32_t count_maps(const struct weft_program *prog, size_t n_maps)
+static uint32_t insns_of(const struct weft_program *prog, uint32_t clause)
 {
 	uint32_t n = 0;
 
-	for (size_t map = 0; map < n_maps; map++)
-		for (uint32_t i = 0; i < prog->n_insns; i++) {
-			const struct bpf_insn *insn = &prog->insns[i];
-
-			if (!INSN_IS_LD_IMM64(insn))
-				continue;
-			if ((insn->src_reg == BPF_PSEUDO_MAP_FD ||
-			     insn->src_reg == BPF_PSEUDO_MAP_VALUE) &&
-			    insn->imm == (int32_t)map) {
-				n++;
-				break;
-			}
-			i++;
-		}
+	for (uint32_t i = 0; i < prog->n_insns; i++)
+		n += prog->clause_of[i] == clause;
 	return n;
 }
 
-static int check_maps(struct weft_lower *lw)
+/* Values of one clause are no other's: the one that has too many of them has so alone as well. */
+static int too_many_values(struct weft_lower *lw, uint32_t bytes)
 {
-	uint32_t n = lw->plan->n_maps > MAPS_MOST ? count_maps(lw->program, lw->plan->n_maps) : 0;
+	struct weft_group alone = *lw->group;
+	struct weft_program unused;
+	int ret = 0;
 
-	if (n <= MAPS_MOST)
-		return 0;
-	return too_large(lw,
-			 "the clauses of this probe use %u maps, one for each aggregation with keys "
-			 "and some besides; the kernel gives a program %u: put clauses into "
-			 "probe sets of their own",
-			 n, MAPS_MOST);
+	alone.n_clauses = 1;
+	for (size_t i = 0; lw->group->n_clauses > 1 && i < lw->group->n_clauses && !ret; i++) {
+		alone.clauses = &lw->group->clauses[i];
+		ret = weft_compile_group(lw->plan, &alone, &unused, lw->err);
+	}
+	return ret ? ret
+		   : too_large(lw, UINT32_MAX,
+			       "the clause keeps too many values at a time: %u bytes of the "
+			       "program's %u; split it or simplify its expressions",
+			       bytes, WEFT_BPF_STACK);
 }
 
-static int finish(struct weft_lower *lw)
+/* What comes before the clauses jumps to the end: it gets one of its own, where it has not yet. */
+static int too_far(struct weft_lower *lw, uint32_t clause, bool *again)
+{
+	if (clause == UINT32_MAX && !lw->exits_early) {
+		lw->exits_early = *again = true;
+		return 0;
+	}
+	return too_large(lw, clause,
+			 "the clause makes %u instructions, and a jump spans no more than %u: split "
+			 "it into clauses of one probe",
+			 insns_of(lw->program, clause), INT16_MAX);
+}
+
+/* From what lowering made to instructions. */
+static int finish(struct weft_lower *lw, bool *again)
 {
 	struct weft_allocation regs;
+	uint32_t clause = UINT32_MAX;
 	int ret;
 
 	ret = weft_ir_clean(&lw->ir);
@@ -104,26 +115,38 @@ static int finish(struct weft_lower *lw)
 	}
 	ret = weft_regalloc(&lw->ir, &regs);
 	if (ret == -E2BIG)
-		return too_large(lw,
-				 "the clauses of this probe keep too many values at a time: %u bytes "
-				 "of the program's %u; split them or simplify their expressions",
-				 regs.stack_bytes, WEFT_BPF_STACK);
+		return too_many_values(lw, regs.stack_bytes);
 	if (ret)
 		return weft_nomem(lw->err);
-	ret = weft_emit(&lw->ir, &regs, lw->plan->arena, lw->program);
+	ret = weft_emit(&lw->ir, &regs, lw->plan->arena, lw->program, &clause);
 	weft_allocation_finish(&regs);
 	if (ret == -E2BIG)
-		return too_large(lw,
-				 "the clauses of this probe make %u instructions; a jump spans %u "
-				 "at most: split them",
-				 lw->program->n_insns, INT16_MAX);
-	return ret ? weft_nomem(lw->err) : check_maps(lw);
+		return too_far(lw, clause, again);
+	return ret ? weft_nomem(lw->err) : 0;
+}
+
+/* Again: with what was learnt. */
+static int compile_once(struct weft_lower *lw, bool *again)
+{
+	int ret = weft_ir_init(&lw->ir);
+
+	if (!ret)
+		lower_group(lw);
+	ret = lw->status ? lw->status : lw->ir.status ? weft_nomem(lw->err) : finish(lw, again);
+	weft_ir_finish(&lw->ir);
+	free(lw->cold);
+	if (!ret && !*again)
+		ret = weft_lower_spread(lw, again);
+	if (!ret && !*again)
+		ret = weft_lower_burden(lw, again);
+	return ret;
 }
 
 int weft_compile_group(struct weft_plan *plan, const struct weft_group *group,
 		       struct weft_program *out, struct weft_error *err)
 {
-	struct weft_lower lw = {.plan = plan, .group = group, .program = out, .err = err};
+	struct weft_lower lw = {.plan = plan, .group = group, .program = out, .err = err}, first;
+	bool again = false;
 	int ret;
 
 	*out = (struct weft_program){.dispatch_map = -1, .places_map = -1};
@@ -135,11 +158,16 @@ int weft_compile_group(struct weft_plan *plan, const struct weft_group *group,
 	ret = weft_lower_needs(&lw);
 	if (ret)
 		return ret;
-	ret = weft_ir_init(&lw.ir);
-	if (!ret)
-		lower_group(&lw);
-	ret = lw.status ? lw.status : lw.ir.status ? weft_nomem(err) : finish(&lw);
-	weft_ir_finish(&lw.ir);
-	free(lw.cold);
+	first = lw;
+	do {
+		again = false;
+		ret = compile_once(&lw, &again);
+		/* Again with what this time has told. */
+		first.far = lw.far;
+		first.n_far = lw.n_far;
+		first.passages = lw.passages;
+		first.exits_early = lw.exits_early;
+		lw = first;
+	} while (!ret && again);
 	return ret;
 }

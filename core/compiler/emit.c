@@ -284,7 +284,8 @@ static void select_insn(struct emitter *e, const struct weft_ir_insn *i)
 }
 
 /* Numbers the instructions, resolves jumps and copies everything into the program. */
-static int assemble(const struct weft_machine *m, struct weft_arena *arena, struct weft_program *out)
+static int assemble(const struct weft_machine *m, struct weft_arena *arena,
+		    struct weft_program *out, uint32_t *too_far)
 {
 	uint32_t *position = calloc(m->n_labels + 1, sizeof(*position)), at = 0;
 	int ret = -ENOMEM;
@@ -306,6 +307,7 @@ static int assemble(const struct weft_machine *m, struct weft_arena *arena, stru
 	out->clause_of = weft_arena_array(arena, at, sizeof(*out->clause_of));
 	if (!out->insns || !out->spans || !out->clause_of)
 		goto out;
+	ret = 0;
 	for (i = 0, at = 0; i < m->n_insns; i++) {
 		const struct weft_machine_insn *mi = &m->insns[i];
 		unsigned n = INSN_IS_LD_IMM64(&mi->insn) ? 2 : 1;
@@ -316,9 +318,9 @@ static int assemble(const struct weft_machine *m, struct weft_arena *arena, stru
 		if (mi->label) {
 			int64_t distance = (int64_t)position[mi->label] - at - 1;
 
-			if (distance != (int16_t)distance) {
+			if (distance != (int16_t)distance && !ret) {
+				*too_far = mi->clause;
 				ret = -E2BIG;
-				goto out;
 			}
 			out->insns[at].off = (int16_t)distance;
 		}
@@ -329,14 +331,13 @@ static int assemble(const struct weft_machine *m, struct weft_arena *arena, stru
 			out->clause_of[at++] = mi->clause;
 		}
 	}
-	ret = 0;
 out:
 	free(position);
 	return ret;
 }
 
 int weft_emit(const struct weft_ir *ir, const struct weft_allocation *regs,
-	      struct weft_arena *arena, struct weft_program *out)
+	      struct weft_arena *arena, struct weft_program *out, uint32_t *too_far)
 {
 	struct emitter e = {.ir = ir, .reg = regs->reg, .m.n_labels = ir->n_labels};
 	int ret;
@@ -348,7 +349,7 @@ int weft_emit(const struct weft_ir *ir, const struct weft_allocation *regs,
 	ret = e.m.status;
 	if (!ret) {
 		weft_peephole(&e.m);
-		ret = assemble(&e.m, arena, out);
+		ret = assemble(&e.m, arena, out, too_far);
 	}
 	free(e.m.insns);
 	return ret;

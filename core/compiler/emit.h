@@ -29,8 +29,9 @@ struct weft_machine {
 /* Improves what stands side by side; marks instructions as dropped. */
 void weft_peephole(struct weft_machine *m);
 
-/* Fills in insns, spans, clause_of and n_insns of out, in arena. -E2BIG: a jump is too far. */
+/* Fills in insns, spans, clause_of and n_insns of out, in arena. -E2BIG: a jump of the clause
+ * *too_far spans more than there are bits for. */
 int weft_emit(const struct weft_ir *ir, const struct weft_allocation *regs,
-	      struct weft_arena *arena, struct weft_program *out);
+	      struct weft_arena *arena, struct weft_program *out, uint32_t *too_far);
 
 #endif

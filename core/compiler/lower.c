@@ -184,7 +184,11 @@ static void (*const lower_group[])(struct weft_lower *, const struct weft_typed_
 static void lower_action(struct weft_lower *lw, const struct weft_typed_action *a)
 {
 	const struct weft_item *first = a->action->n_items ? &a->action->items[0] : NULL;
+	bool defines = a->action->spec->group == WEFT_GROUP_STATE; /* this.NAME */
+	uint32_t around = defines ? 0 : weft_lower_passage(lw);
 
+	if (around)
+		lw->conditional++;
 	lw->frame_used = 0;
 	lw->scratch_used = lw->scratch_kept;
 	lw->ir.span = (struct weft_span){0};
@@ -192,6 +196,10 @@ static void lower_action(struct weft_lower *lw, const struct weft_typed_action *
 		lw->ir.span = (struct weft_span){.text = &first->text,
 						 .length = (uint32_t)strlen(first->text.s)};
 	lower_group[a->action->spec->group](lw, a);
+	if (around) {
+		lw->conditional--;
+		weft_ir_place(&lw->ir, around);
+	}
 }
 
 static void claim(struct weft_lower *lw, uint32_t leave)

@@ -67,6 +67,11 @@ struct weft_lower {
 	weft_vreg entry_have, entry_value[WEFT_MAX_ARGS]; /* and the arguments that it kept */
 	uint32_t end;                                     /* label: the program's */
 
+	bool *far; /* by map: reached through an array of maps; far.c. NULL: all are named */
+	size_t n_far;
+	bool passages;    /* around actions; burden.c */
+	bool exits_early; /* the prologue places lw->end itself */
+
 	uint32_t rounds; /* steps that the verifier takes through loops over strings */
 
 	/* Of the clause. */
@@ -240,12 +245,43 @@ void weft_lower_add_sum(struct weft_lower *lw, weft_vreg row, uint32_t word, wef
 void weft_lower_add_square(struct weft_lower *lw, weft_vreg row, uint32_t word, weft_vreg value,
 			   bool is_unsigned);
 /* Updates an element; 0 or a negative errno. */
-weft_vreg weft_lower_update(struct weft_lower *lw, uint32_t map, struct weft_ir_arg key,
+weft_vreg weft_lower_update(struct weft_lower *lw, struct weft_ir_arg map, struct weft_ir_arg key,
 			    struct weft_ir_arg value, uint64_t flags);
 /* Looks a key up in a map, inserting zeros where it is absent; goes to `full` with the negative
  * errno in *error where that fails. */
-weft_vreg weft_lower_row(struct weft_lower *lw, uint32_t map, struct weft_place key,
+weft_vreg weft_lower_row(struct weft_lower *lw, struct weft_ir_arg map, struct weft_place key,
 			 weft_vreg *error, uint32_t failed);
+
+/* ---- burden.c ---- */
+
+/* How many branches the verifier has to remember at a time. -ENOMEM. */
+int weft_program_branches(const struct weft_program *prog, uint32_t *most);
+/* After a program was made: whether it should be made again, with passages. CLAUSE_TOO_LARGE. */
+int weft_lower_burden(struct weft_lower *lw, bool *again);
+/* A way around what follows, for the verifier alone, to be placed behind it; 0: none is wanted.
+ * What lies between must not define what is used behind it. */
+uint32_t weft_lower_passage(struct weft_lower *lw);
+
+/* ---- lower_retry.c ---- */
+
+struct weft_retry {
+	uint32_t again; /* label: where a try that failed goes to */
+	uint32_t begin;
+	weft_vreg round;
+};
+/* Between the two: what is to be done before another try. */
+void weft_retry_open(struct weft_lower *lw, struct weft_retry *r, uint32_t rounds);
+void weft_retry_begin(struct weft_lower *lw, const struct weft_retry *r, uint32_t given_up);
+
+/* ---- far.c ---- */
+
+/* After a program was made: whether it has more maps than it can name, so that some must be far and
+ * it has to be made again. CLAUSE_TOO_LARGE. */
+int weft_lower_spread(struct weft_lower *lw, bool *again);
+/* The map as an argument of a helper. A far one that is not in its place, which never should be, is
+ * the loss, and goes on at resume; 0: it is a fault. */
+struct weft_ir_arg weft_lower_map(struct weft_lower *lw, int32_t map, enum weft_loss loss,
+				  uint32_t resume);
 
 /* ---- lower_limit.c ---- */
 

@@ -48,16 +48,16 @@ void weft_lower_key(struct weft_lower *lw, const struct weft_field_layout *f,
 /* The verifier calls the map's own function in the helper's place, and before Linux 6.4 that
  * returns an int: what the upper half of the register holds then is anything, so that no error
  * would be equal to its number. */
-weft_vreg weft_lower_update(struct weft_lower *lw, uint32_t map, struct weft_ir_arg key,
+weft_vreg weft_lower_update(struct weft_lower *lw, struct weft_ir_arg map, struct weft_ir_arg key,
 			    struct weft_ir_arg value, uint64_t flags)
 {
-	weft_vreg ret = WEFT_CALL(&lw->ir, BPF_FUNC_map_update_elem, WEFT_A_MAP(map), key, value,
-				  WEFT_A_IMM(flags));
+	weft_vreg ret =
+		WEFT_CALL(&lw->ir, BPF_FUNC_map_update_elem, map, key, value, WEFT_A_IMM(flags));
 
 	return weft_ir_extend(&lw->ir, ret, 4, true);
 }
 
-weft_vreg weft_lower_row(struct weft_lower *lw, uint32_t map, struct weft_place key,
+weft_vreg weft_lower_row(struct weft_lower *lw, struct weft_ir_arg map, struct weft_place key,
 			 weft_vreg *error, uint32_t failed)
 {
 	uint32_t found = weft_ir_label(&lw->ir), again = weft_ir_label(&lw->ir);
@@ -65,8 +65,7 @@ weft_vreg weft_lower_row(struct weft_lower *lw, uint32_t map, struct weft_place 
 	struct weft_ir_arg address = weft_lower_address(lw, key);
 
 	*error = weft_ir_variable(&lw->ir);
-	weft_ir_assign(&lw->ir, row,
-		       WEFT_CALL(&lw->ir, BPF_FUNC_map_lookup_elem, WEFT_A_MAP(map), address));
+	weft_ir_assign(&lw->ir, row, WEFT_CALL(&lw->ir, BPF_FUNC_map_lookup_elem, map, address));
 	weft_ir_branch_imm(&lw->ir, BPF_JNE, row, 0, found);
 	zeros = weft_ir_map_value(&lw->ir, WEFT_PLAN_STATE, lw->plan->zeros_offset);
 	weft_ir_assign(&lw->ir, *error,
@@ -74,8 +73,7 @@ weft_vreg weft_lower_row(struct weft_lower *lw, uint32_t map, struct weft_place 
 	weft_ir_branch_imm(&lw->ir, BPF_JEQ, *error, 0, again);
 	weft_ir_branch_imm(&lw->ir, BPF_JNE, *error, -EEXIST, failed);
 	weft_ir_place(&lw->ir, again);
-	weft_ir_assign(&lw->ir, row,
-		       WEFT_CALL(&lw->ir, BPF_FUNC_map_lookup_elem, WEFT_A_MAP(map), address));
+	weft_ir_assign(&lw->ir, row, WEFT_CALL(&lw->ir, BPF_FUNC_map_lookup_elem, map, address));
 	weft_ir_branch_imm(&lw->ir, BPF_JNE, row, 0, found);
 	weft_ir_assign_const(&lw->ir, *error, -EBUSY);
 	weft_ir_jump(&lw->ir, failed);
@@ -112,9 +110,9 @@ static void add_one(struct weft_lower *lw, weft_vreg row, uint32_t word)
 static void update_extreme(struct weft_lower *lw, const struct weft_aggregation *agg, weft_vreg row,
 			   weft_vreg value, uint32_t done)
 {
-	uint32_t again = weft_ir_label(&lw->ir), grow = weft_ir_label(&lw->ir);
-	weft_vreg t = value, old = weft_ir_variable(&lw->ir), got;
-	weft_vreg round = weft_ir_variable(&lw->ir);
+	weft_vreg t = value, old = weft_ir_variable(&lw->ir), got = weft_ir_variable(&lw->ir);
+	uint32_t grow = weft_ir_label(&lw->ir);
+	struct weft_retry retry;
 
 	/* Biased by 2^63, signed order is unsigned order; min counts from the other end. */
 	if (agg->value_type.is_signed)
@@ -126,15 +124,12 @@ static void update_extreme(struct weft_lower *lw, const struct weft_aggregation 
 	weft_ir_jump(&lw->ir, done);
 	weft_ir_place(&lw->ir, grow);
 	weft_ir_assign(&lw->ir, old, weft_ir_load(&lw->ir, 8, row, 0));
-	weft_ir_assign_const(&lw->ir, round, SWAP_ROUNDS);
-	weft_ir_place(&lw->ir, again);
-	weft_ir_branch(&lw->ir, BPF_JGE, old, t, done);
-	got = weft_ir_cmpxchg(&lw->ir, row, 0, old, t);
-	weft_ir_branch(&lw->ir, BPF_JEQ, got, old, done);
+	weft_retry_open(lw, &retry, SWAP_ROUNDS);
 	weft_ir_assign(&lw->ir, old, got);
-	weft_ir_step(&lw->ir, BPF_SUB, round, 1);
-	weft_ir_branch_imm(&lw->ir, BPF_JNE, round, 0, again);
-	weft_ir_jump(&lw->ir, weft_lower_loss(lw, WEFT_LOSS_AGGREGATION_BUSY, done));
+	weft_retry_begin(lw, &retry, weft_lower_loss(lw, WEFT_LOSS_AGGREGATION_BUSY, done));
+	weft_ir_branch(&lw->ir, BPF_JGE, old, t, done);
+	weft_ir_assign(&lw->ir, got, weft_ir_cmpxchg(&lw->ir, row, 0, old, t));
+	weft_ir_branch(&lw->ir, BPF_JNE, got, old, retry.again);
 }
 
 static void update(struct weft_lower *lw, const struct weft_aggregation *agg, weft_vreg row,
@@ -197,6 +192,7 @@ void weft_lower_aggregation(struct weft_lower *lw, const struct weft_typed_actio
 	weft_vreg value = WEFT_NO_VREG, row, error;
 	uint32_t index, done, failed;
 	struct weft_place key;
+	struct weft_ir_arg map;
 	int ret;
 
 	ret = weft_plan_aggregation(lw->plan, a, &index, lw->err);
@@ -217,7 +213,8 @@ void weft_lower_aggregation(struct weft_lower *lw, const struct weft_typed_actio
 	failed = weft_ir_label(&lw->ir);
 	key = lower_keys(lw, a, &agg, value);
 	lw->ir.span = action_span;
-	row = weft_lower_row(lw, (uint32_t)agg.map, key, &error, failed);
+	map = weft_lower_map(lw, agg.map, WEFT_LOSS_AGGREGATION_BUSY, done);
+	row = weft_lower_row(lw, map, key, &error, failed);
 	update(lw, &agg, row, value, done);
 	weft_ir_jump(&lw->ir, done);
 	weft_ir_place(&lw->ir, failed);

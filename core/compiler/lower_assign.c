@@ -212,21 +212,16 @@ static void unset_cell(struct weft_lower *lw, const struct weft_node *n, const s
 /* Takes the element out if nobody else uses one of its word's; then goes to done. */
 static void remove_element(struct weft_lower *lw, const struct weft_found *f, uint32_t done)
 {
-	uint32_t again = weft_ir_label(&lw->ir), alone = weft_ir_label(&lw->ir);
+	weft_vreg got, one = weft_ir_const(&lw->ir, 1);
 	uint32_t others = weft_ir_label(&lw->ir);
-	weft_vreg round = weft_ir_variable(&lw->ir), got, one = weft_ir_const(&lw->ir, 1);
+	struct weft_retry retry;
 
-	weft_ir_assign_const(&lw->ir, round, WEFT_STATE_ROUNDS);
-	weft_ir_place(&lw->ir, again);
+	weft_retry_open(lw, &retry, WEFT_STATE_ROUNDS);
+	weft_retry_begin(lw, &retry, others);
 	got = weft_ir_cmpxchg(&lw->ir, f->lock, 0, one,
 			      weft_ir_const(&lw->ir, WEFT_LOCK_EXCLUSIVE + 1));
-	weft_ir_branch_imm(&lw->ir, BPF_JEQ, got, 1, alone);
-	weft_ir_step(&lw->ir, BPF_SUB, round, 1);
-	weft_ir_branch_imm(&lw->ir, BPF_JNE, round, 0, again);
-	weft_ir_jump(&lw->ir, others);
-	weft_ir_place(&lw->ir, alone);
-	WEFT_CALL_VOID(&lw->ir, BPF_FUNC_map_delete_elem, WEFT_A_MAP(f->v.map),
-		       weft_lower_address(lw, f->key));
+	weft_ir_branch_imm(&lw->ir, BPF_JNE, got, 1, retry.again);
+	WEFT_CALL_VOID(&lw->ir, BPF_FUNC_map_delete_elem, f->map, weft_lower_address(lw, f->key));
 	weft_ir_atomic(&lw->ir, BPF_ADD, f->lock, 0,
 		       weft_ir_const(&lw->ir, -(int64_t)WEFT_LOCK_EXCLUSIVE - 1));
 	weft_ir_jump(&lw->ir, done);

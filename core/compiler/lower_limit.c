@@ -44,9 +44,9 @@ static void pass_limit(struct weft_lower *lw, const struct weft_rate *rate)
 {
 	struct weft_span outer = lw->ir.span;
 	int64_t step = (int64_t)((rate->per_ns + rate->count - 1) / rate->count);
-	uint32_t again = weft_ir_label(&lw->ir), later = weft_ir_label(&lw->ir);
-	uint32_t go = weft_ir_label(&lw->ir), limited, offset;
-	weft_vreg bucket, now, most, full, start, got, round;
+	uint32_t later = weft_ir_label(&lw->ir), limited, offset;
+	weft_vreg bucket, now, most, full, start, got;
+	struct weft_retry retry;
 	int ret;
 
 	lw->ir.span =
@@ -64,23 +64,20 @@ static void pass_limit(struct weft_lower *lw, const struct weft_rate *rate)
 	bucket = weft_ir_map_value(&lw->ir, WEFT_PLAN_STATE, offset);
 	full = weft_ir_variable(&lw->ir);
 	start = weft_ir_variable(&lw->ir);
-	round = weft_ir_variable(&lw->ir);
+	got = weft_ir_variable(&lw->ir);
 	weft_ir_assign(&lw->ir, full, weft_ir_load(&lw->ir, 8, bucket, 0));
-	weft_ir_assign_const(&lw->ir, round, ROUNDS);
-	weft_ir_place(&lw->ir, again);
+	weft_retry_open(lw, &retry, ROUNDS);
+	weft_ir_assign(&lw->ir, full, got);
+	weft_retry_begin(lw, &retry, limited);
 	weft_ir_branch(&lw->ir, BPF_JGT, full, most, limited);
 	weft_ir_assign(&lw->ir, start, full);
 	weft_ir_branch(&lw->ir, BPF_JGE, full, now, later);
 	weft_ir_assign(&lw->ir, start, now);
 	weft_ir_place(&lw->ir, later);
-	got = weft_ir_cmpxchg(&lw->ir, bucket, 0, full,
-			      weft_ir_alu_imm(&lw->ir, BPF_ADD, start, step));
-	weft_ir_branch(&lw->ir, BPF_JEQ, got, full, go);
-	weft_ir_assign(&lw->ir, full, got);
-	weft_ir_step(&lw->ir, BPF_SUB, round, 1);
-	weft_ir_branch_imm(&lw->ir, BPF_JNE, round, 0, again);
-	weft_ir_jump(&lw->ir, limited);
-	weft_ir_place(&lw->ir, go);
+	weft_ir_assign(&lw->ir, got,
+		       weft_ir_cmpxchg(&lw->ir, bucket, 0, full,
+				       weft_ir_alu_imm(&lw->ir, BPF_ADD, start, step)));
+	weft_ir_branch(&lw->ir, BPF_JNE, got, full, retry.again);
 	lw->ir.span = outer;
 }
 

@@ -238,7 +238,7 @@ void weft_lower_push_frame(struct weft_lower *lw)
 	if (lw->group->capture)
 		have = capture(lw, values);
 	key = weft_lower_thread_key(lw);
-	row = weft_lower_row(lw, WEFT_PLAN_FRAMES, key, &error, full);
+	row = weft_lower_row(lw, WEFT_A_MAP(WEFT_PLAN_FRAMES), key, &error, full);
 	drop_dead(lw, row, frame, push);
 	find_own(lw, row, frame, pair, push, &used, &entry);
 	weft_ir_store(&lw->ir, 8, row, 0, used); /* an earlier activation at the same place */

@@ -95,8 +95,11 @@ static void identify_field(struct weft_lower *lw)
 		identify_const(lw);
 		return;
 	}
-	weft_lower_status(lw, weft_plan_map(lw->plan, &spec, &map, lw->err));
-	lw->program->dispatch_map = (int32_t)map;
+	if (lw->program->dispatch_map < 0) { /* a program may be made twice: far.c */
+		weft_lower_status(lw, weft_plan_map(lw->plan, &spec, &map, lw->err));
+		lw->program->dispatch_map = (int32_t)map;
+	}
+	map = (uint32_t)lw->program->dispatch_map;
 	key = weft_lower_frame(lw, 8);
 	weft_lower_store(lw, key, 8, values[0]);
 	lw->cookie = weft_ir_alu_imm(&lw->ir, BPF_SUB, look_up(lw, map, key), 1);
@@ -209,6 +212,11 @@ void weft_lower_prologue(struct weft_lower *lw)
 			weft_lower_pop_frame(lw);
 		weft_ir_jump(&lw->ir, ready);
 		weft_lower_cold(lw);
+		/* Behind much code the program's end is farther than a jump spans. */
+		if (lw->exits_early) {
+			weft_ir_place(&lw->ir, lw->end);
+			weft_ir_exit(&lw->ir);
+		}
 		weft_ir_place(&lw->ir, ready);
 	} else {
 		identify_const(lw);

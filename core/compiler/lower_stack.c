@@ -159,7 +159,8 @@ static void intern(struct weft_lower *lw, const struct weft_node *n, struct weft
 	weft_lower_store(lw, weft_place_at(row, ROW(n_frames)), 4,
 			 weft_ir_alu_imm(&lw->ir, BPF_RSH, bytes, 3));
 	value = weft_lower_address(lw, row);
-	ret = weft_lower_update(lw, WEFT_PLAN_STACKS, WEFT_A_FP(key.off), value, BPF_NOEXIST);
+	ret = weft_lower_update(lw, WEFT_A_MAP(WEFT_PLAN_STACKS), WEFT_A_FP(key.off), value,
+				BPF_NOEXIST);
 	weft_ir_branch_imm(&lw->ir, BPF_JEQ, ret, 0, done);
 	weft_ir_branch_imm(&lw->ir, BPF_JEQ, ret, -EEXIST, there);
 	insert_failed(lw, ret);

@@ -57,19 +57,15 @@ static weft_vreg lock_of(struct weft_lower *lw, const struct weft_found *f)
 
 static void hold(struct weft_lower *lw, struct weft_found *f)
 {
-	uint32_t again = weft_ir_label(&lw->ir), held = weft_ir_label(&lw->ir);
-	weft_vreg round = weft_ir_variable(&lw->ir), users;
+	struct weft_retry retry;
+	weft_vreg users;
 
 	f->lock = lock_of(lw, f);
-	weft_ir_assign_const(&lw->ir, round, WEFT_STATE_ROUNDS);
-	weft_ir_place(&lw->ir, again);
-	users = weft_ir_fetch_add(&lw->ir, f->lock, 0, weft_ir_const(&lw->ir, 1));
-	weft_ir_branch_imm(&lw->ir, BPF_JLT, users, WEFT_LOCK_EXCLUSIVE, held);
+	weft_retry_open(lw, &retry, WEFT_STATE_ROUNDS);
 	weft_found_close(lw, f);
-	weft_ir_step(&lw->ir, BPF_SUB, round, 1);
-	weft_ir_branch_imm(&lw->ir, BPF_JNE, round, 0, again);
-	weft_ir_jump(&lw->ir, weft_lower_fault(lw, WEFT_LOSS_STATE_BUSY));
-	weft_ir_place(&lw->ir, held);
+	weft_retry_begin(lw, &retry, weft_lower_fault(lw, WEFT_LOSS_STATE_BUSY));
+	users = weft_ir_fetch_add(&lw->ir, f->lock, 0, weft_ir_const(&lw->ir, 1));
+	weft_ir_branch_imm(&lw->ir, BPF_JGE, users, WEFT_LOCK_EXCLUSIVE, retry.again);
 }
 
 void weft_found_close(struct weft_lower *lw, const struct weft_found *f)
@@ -88,6 +84,7 @@ void weft_found_open(struct weft_lower *lw, const struct weft_node *n, struct we
 	if (lw->status)
 		return;
 	f->v = lw->plan->variables[index];
+	f->map = weft_lower_map(lw, f->v.map, WEFT_LOSS_STATE_BUSY, 0);
 	if (n->state->scope == WEFT_STATE_THREAD)
 		f->key = weft_lower_thread_key(lw);
 	if (n->state->scope != WEFT_STATE_ARRAY)
@@ -118,8 +115,7 @@ void weft_found_look(struct weft_lower *lw, struct weft_found *f, uint32_t absen
 		f->cell = global_cell(lw, f);
 		return;
 	}
-	row = WEFT_CALL(&lw->ir, BPF_FUNC_map_lookup_elem, WEFT_A_MAP(f->v.map),
-			weft_lower_address(lw, f->key));
+	row = WEFT_CALL(&lw->ir, BPF_FUNC_map_lookup_elem, f->map, weft_lower_address(lw, f->key));
 	weft_ir_branch_imm(&lw->ir, BPF_JEQ, row, 0, absent);
 	f->cell = (struct weft_place){row, (int32_t)f->v.offset};
 }
@@ -130,7 +126,7 @@ void weft_found_make(struct weft_lower *lw, struct weft_found *f, weft_vreg *err
 		f->cell = global_cell(lw, f);
 		return;
 	}
-	f->cell.base = weft_lower_row(lw, (uint32_t)f->v.map, f->key, error, failed);
+	f->cell.base = weft_lower_row(lw, f->map, f->key, error, failed);
 	f->cell.off = (int32_t)f->v.offset;
 }
 
@@ -176,31 +172,32 @@ static weft_vreg read_int(struct weft_lower *lw, const struct weft_node *n, uint
 static void read_string(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
 			uint32_t size, uint32_t unset)
 {
-	uint32_t missing = unset, busy = weft_lower_fault(lw, WEFT_LOSS_STATE_BUSY);
-	uint32_t again = weft_ir_label(&lw->ir), next = weft_ir_label(&lw->ir);
-	uint32_t done = weft_ir_label(&lw->ir), mark = lw->frame_used;
-	weft_vreg round = weft_ir_variable(&lw->ir), before = weft_ir_variable(&lw->ir), after;
+	uint32_t missing = unset, given_up = weft_lower_fault(lw, WEFT_LOSS_STATE_BUSY);
+	uint32_t busy = given_up, done = weft_ir_label(&lw->ir), mark = lw->frame_used;
+	weft_vreg before = weft_ir_variable(&lw->ir), after;
+	struct weft_retry retry;
 	struct weft_found f;
 
 	weft_found_open(lw, n, &f);
-	if (f.lock)
+	if (f.lock) {
 		missing = weft_ir_label(&lw->ir);
+		given_up = weft_ir_label(&lw->ir);
+	}
 	weft_found_look(lw, &f, missing);
-	weft_ir_assign_const(&lw->ir, round, WEFT_STATE_ROUNDS);
-	weft_ir_place(&lw->ir, again);
+	weft_retry_open(lw, &retry, WEFT_STATE_ROUNDS);
+	weft_retry_begin(lw, &retry, given_up);
 	weft_ir_assign(&lw->ir, before,
 		       weft_lower_load(lw, weft_place_at(f.cell, WEFT_CELL(word)), 8));
-	weft_ir_branch_imm(&lw->ir, BPF_JSET, before, 1, next);
+	weft_ir_branch_imm(&lw->ir, BPF_JSET, before, 1, retry.again);
 	need_set(lw, &f, missing);
 	weft_lower_copy(lw, to, weft_place_at(f.cell, WEFT_CELL(text)), size);
 	after = weft_lower_load(lw, weft_place_at(f.cell, WEFT_CELL(word)), 8);
-	weft_ir_branch(&lw->ir, BPF_JEQ, after, before, done);
-	weft_ir_place(&lw->ir, next);
-	weft_ir_step(&lw->ir, BPF_SUB, round, 1);
-	weft_ir_branch_imm(&lw->ir, BPF_JNE, round, 0, again);
-	weft_found_close(lw, &f);
-	weft_ir_jump(&lw->ir, busy);
-	if (missing != unset) {
+	weft_ir_branch(&lw->ir, BPF_JNE, after, before, retry.again);
+	if (f.lock) {
+		weft_ir_jump(&lw->ir, done);
+		weft_ir_place(&lw->ir, given_up);
+		weft_found_close(lw, &f);
+		weft_ir_jump(&lw->ir, busy);
 		weft_ir_place(&lw->ir, missing);
 		weft_found_close(lw, &f);
 		weft_ir_jump(&lw->ir, unset);

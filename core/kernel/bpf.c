@@ -30,7 +30,7 @@ int weft_bpf(int cmd, union bpf_attr *attr, size_t size)
 	return ret < 0 ? -errno : (int)ret;
 }
 
-int weft_bpf_map_create(const struct weft_map_spec *spec)
+static int map_create(const struct weft_map_spec *spec, int inner_fd)
 {
 	union bpf_attr attr;
 
@@ -40,8 +40,19 @@ int weft_bpf_map_create(const struct weft_map_spec *spec)
 	attr.value_size = spec->value_size;
 	attr.max_entries = spec->max_entries;
 	attr.map_flags = spec->flags;
+	attr.inner_map_fd = (uint32_t)inner_fd;
 	copy_name(attr.map_name, spec->name);
 	return weft_bpf(BPF_MAP_CREATE, &attr, ATTR_SIZE(map_name));
+}
+
+int weft_bpf_map_create(const struct weft_map_spec *spec)
+{
+	return map_create(spec, 0);
+}
+
+int weft_bpf_map_of_maps_create(const struct weft_map_spec *spec, int inner_fd)
+{
+	return map_create(spec, inner_fd);
 }
 
 static int map_element(int cmd, int map_fd, const void *key, const void *value, uint64_t flags)

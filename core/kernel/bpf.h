@@ -17,6 +17,8 @@
 int weft_bpf(int cmd, union bpf_attr *attr, size_t size);
 
 int weft_bpf_map_create(const struct weft_map_spec *spec);
+/* Of maps that are like inner_fd. */
+int weft_bpf_map_of_maps_create(const struct weft_map_spec *spec, int inner_fd);
 int weft_bpf_map_lookup(int map_fd, const void *key, void *value);
 int weft_bpf_map_update(int map_fd, const void *key, const void *value, uint64_t flags);
 int weft_bpf_map_delete(int map_fd, const void *key);

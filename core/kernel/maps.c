@@ -101,7 +101,10 @@ static int create_one(struct weft_maps *maps, struct weft_plan *plan, size_t i,
 	}
 	if (spec->role == WEFT_MAP_STATE)
 		spec->value_size = (uint32_t)page_round(plan->state_size + WEFT_STATE_SLACK);
-	fd = weft_bpf_map_create(spec);
+	if (spec->role == WEFT_MAP_MAPS)
+		fd = weft_bpf_map_of_maps_create(spec, maps->fds[spec->inner]);
+	else
+		fd = weft_bpf_map_create(spec);
 	if (fd < 0)
 		return create_failed(spec, fd, err);
 	if (spec->role == WEFT_MAP_STATE || spec->role == WEFT_MAP_PROBES) {
@@ -124,6 +127,27 @@ static int create_one(struct weft_maps *maps, struct weft_plan *plan, size_t i,
 	return 0;
 }
 
+/* Maps that are elements of others. The compiler makes no new ones once the plan is created, so
+ * that this happens before anything is attached. */
+static int place_all(const struct weft_maps *maps, struct weft_plan *plan, struct weft_error *err)
+{
+	for (size_t i = 0; i < plan->n_maps; i++) {
+		struct weft_map_spec *spec = &plan->maps[i];
+		int ret;
+
+		if (!spec->outer || spec->placed)
+			continue;
+		ret = weft_bpf_map_update(maps->fds[spec->outer], &spec->slot, &maps->fds[i],
+					  BPF_ANY);
+		if (ret)
+			return weft_fail(err, ret, "MAP_UPDATE",
+					 "making the map %s an element of %s failed: %s",
+					 spec->name, plan->maps[spec->outer].name, strerror(-ret));
+		spec->placed = true;
+	}
+	return 0;
+}
+
 int weft_maps_create(struct weft_maps *maps, struct weft_plan *plan, struct weft_error *err)
 {
 	size_t i;
@@ -138,7 +162,7 @@ int weft_maps_create(struct weft_maps *maps, struct weft_plan *plan, struct weft
 		if (ret)
 			return ret;
 	}
-	return 0;
+	return place_all(maps, plan, err);
 }
 
 void weft_maps_finish(struct weft_maps *maps)

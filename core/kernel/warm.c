@@ -15,7 +15,7 @@
 #include "core/kernel/load.h"
 
 #define INSNS_A_MAP 15
-#define MOST_MAPS   64
+#define MOST_MAPS   63 /* and STATE: what a program can refer to */
 #define ROOM \
 	4096u /* bytes of STATE that serve as any key and any value; the contents do not matter */
 
@@ -55,40 +55,57 @@ static int run_on(int prog_fd, uint32_t cpu)
 	return weft_bpf(BPF_PROG_TEST_RUN, &attr, sizeof(attr.test));
 }
 
-int weft_maps_warm(const struct weft_maps *maps, const struct weft_plan *plan,
-		   struct weft_error *err)
+static int run_everywhere(int prog_fd, uint32_t n_cpus, struct weft_error *err)
+{
+	for (uint32_t cpu = 0; cpu < n_cpus; cpu++) {
+		int ret = run_on(prog_fd, cpu);
+
+		if (ret && ret != -ENXIO) /* not online */
+			return weft_fail(err, ret, "PROGRAM_RUN",
+					 "warming up the maps of CPU %u failed: %s", cpu,
+					 strerror(-ret));
+	}
+	return 0;
+}
+
+/* Maps from *next on, as many as a program can refer to. */
+static int warm_some(const struct weft_maps *maps, const struct weft_plan *plan, size_t *next,
+		     struct weft_error *err)
 {
 	const struct weft_load_class load = {.struct_size = sizeof(load),
 					     .prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT};
 	const struct bpf_insn end[] = {INSN_MOV64_IMM(BPF_REG_0, 0), INSN_EXIT()};
 	struct bpf_insn insns[MOST_MAPS * INSNS_A_MAP + 2];
 	size_t i, n = 0, warmed = 0;
-	uint32_t cpu;
 	int fd, ret;
 
-	if (maps->state_size < ROOM)
-		return 0;
-	for (i = 0; i < plan->n_maps && i < maps->n && warmed < MOST_MAPS; i++) {
+	for (i = *next; i < plan->n_maps && i < maps->n && warmed < MOST_MAPS; i++) {
 		if (maps->fds[i] < 0 || !wants_warming(&plan->maps[i]))
 			continue;
 		n += emit_map(&insns[n], maps->fds[i], maps->fds[WEFT_PLAN_STATE]);
 		warmed++;
 	}
+	*next = i;
 	if (!warmed)
 		return 0;
 	memcpy(&insns[n], end, sizeof(end));
 	ret = weft_program_load_own("weft_warm", &load, insns, (uint32_t)n + 2, &fd, err);
 	if (ret)
 		return ret;
-	for (cpu = 0; cpu < plan->n_cpus; cpu++) {
-		ret = run_on(fd, cpu);
-		if (ret && ret != -ENXIO) /* not online */
-			break;
-		ret = 0;
-	}
+	ret = run_everywhere(fd, plan->n_cpus, err);
 	close(fd);
-	if (ret)
-		return weft_fail(err, ret, "PROGRAM_RUN",
-				 "warming up the maps of CPU %u failed: %s", cpu, strerror(-ret));
-	return 0;
+	return ret;
+}
+
+int weft_maps_warm(const struct weft_maps *maps, const struct weft_plan *plan,
+		   struct weft_error *err)
+{
+	size_t next = 0;
+	int ret = 0;
+
+	if (maps->state_size < ROOM)
+		return 0;
+	while (!ret && next < plan->n_maps && next < maps->n)
+		ret = warm_some(maps, plan, &next, err);
+	return ret;
 }

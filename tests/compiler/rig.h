@@ -21,7 +21,7 @@
 #include "core/plan.h"
 
 #define RIG_ARGS    6u
-#define RIG_CLAUSES 64u
+#define RIG_CLAUSES 256u
 #define RIG_COOKIE  2u
 #define RIG_ACTIONS 256u
 #define RIG_ITEMS   256u

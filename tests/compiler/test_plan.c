@@ -170,21 +170,6 @@ Test(compiler_plan, CLAUSE_TOO_LARGE)
 	rig_finish(&r);
 }
 
-/* A program so long that a jump cannot span it. */
-Test(compiler_plan, too_far)
-{
-	struct rig r;
-
-	rig_init(&r);
-	for (unsigned i = 0; i < RIG_CLAUSES; i++)
-		rig_clause(&r, NULL, "count", "into||a", "by|a|stack(5)", "by|b|stack(6)",
-			   "by|c|stack(7)", "by|d|stack(8)", "by|e|stack(9)", NULL);
-	cr_expect(rig_compile(&r) == -E2BIG);
-	cr_expect_str_eq(rig_tag(&r), "CLAUSE_TOO_LARGE");
-	cr_expect(strstr(weft_error_text(r.err), "32767"), "%s", weft_error_text(r.err));
-	rig_finish(&r);
-}
-
 Test(compiler_plan, PLAN_FULL)
 {
 	uint32_t offset = 0, before;

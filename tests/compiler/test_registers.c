@@ -18,13 +18,14 @@ static int compile(struct weft_ir *ir, struct weft_arena *arena, struct weft_pro
 		   struct weft_allocation *regs)
 {
 	int ret = weft_ir_clean(ir);
+	uint32_t too_far;
 
 	if (!ret)
 		ret = weft_ir_narrow(ir);
 	if (!ret)
 		ret = weft_regalloc(ir, regs);
 	if (!ret)
-		ret = weft_emit(ir, regs, arena, p);
+		ret = weft_emit(ir, regs, arena, p, &too_far);
 	return ret;
 }
 

@@ -39,6 +39,8 @@ static bool try(struct rig *r, const char *what)
 	}
 	rig_load(r);
 	n = verified(r->prog_fd);
+	if (getenv("RIG_SIZE"))
+		fprintf(stderr, "%s: %u verified, %u insns\n", what, n, r->program.n_insns);
 	cr_expect(n < VERIFIER_MOST / 2, "%s: the verifier looked at %u instructions", what, n);
 	rig_run(r, NULL);
 	return true;
@@ -91,19 +93,128 @@ Test(compiler_size, actions, .timeout = 120)
 	many_actions(200, "emit", false, "|u|ustack", "|k|stack", true);
 	many_actions(60, "count", true, "by||arg5", NULL, true);
 	many_actions(60, "quantize", true, "value||arg0", "by||execname", true);
-	/* An aggregation with keys is a map, of which a program has 64. */
-	many_actions(200, "count", true, "by||arg0", NULL, false);
+	many_actions(200, "count", true, "by||arg0", NULL, true);
 }
 
-/* ---- 64 clauses on one probe ---- */
+/* ---- more maps than a program can name ---- */
 
-static void many_clauses(uint32_t strsize, const char *when, const char *action, const char *a,
-			 const char *b, bool expected)
+/* Row by row what n aggregations with one key, arg0, hold after `firings`, each adding arg1 + i. */
+static void expect_rows(struct rig *r, unsigned n, uint64_t firings, uint64_t arg1)
+{
+	static struct rig_row rows[4];
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct weft_aggregation *a = rig_agg(r, format(r, "n%u", i));
+		uint64_t key;
+
+		cr_assert_eq(rig_rows(r, a->map, rows, N(rows)), 1, "n%u", i);
+		memcpy(&key, rows[0].key, sizeof(key));
+		cr_expect_eq(key, 7, "n%u", i);
+		cr_expect_eq(rows[0].value[0], firings * (arg1 + i), "n%u: %llu", i,
+			     (unsigned long long)rows[0].value[0]);
+	}
+	cr_expect_eq(rig_losses(r), 0);
+}
+
+static void far_maps(unsigned n, unsigned expected)
+{
+	const uint64_t words[RIG_ARGS] = {7, 1000};
+	struct bpf_prog_info info = {0};
+	struct rig r;
+
+	init(&r, 128);
+	for (unsigned i = 0; i < n; i++)
+		rig_clause(&r, NULL, "sum", format(&r, "into||n%u", i),
+			   format(&r, "value||arg1 + %u", i), "by||arg0", NULL);
+	rig_load(&r);
+	cr_expect_eq(weft_bpf_program_info(r.prog_fd, &info), 0);
+	cr_expect_eq(info.nr_map_ids, expected, "%u clauses: %u maps", n, info.nr_map_ids);
+	for (unsigned i = 0; i < 3; i++)
+		rig_run(&r, words);
+	expect_rows(&r, n, 3, 1000);
+	rig_finish(&r);
+}
+
+/* The program names STATE as well. */
+Test(compiler_size, clauses_with_maps_of_their_own, .timeout = 120)
+{
+	far_maps(63, 64);
+	far_maps(64, 64);
+	far_maps(65, 64);
+	far_maps(200, 64);
+	far_maps(256, 64);
+}
+
+/* Maps of several shapes, of which none alone is enough; and variables among them. */
+Test(compiler_size, maps_of_several_shapes, .timeout = 120)
+{
+	static const char *const by[][2] = {{"by||arg0"},
+					    {"by|x|arg0", "by|y|arg2"},
+					    {"by|x|arg0", "by|p|execname"},
+					    {"by||execname"}};
+	static const char *const actions[] = {"avg", "count", "max"};
+	const uint64_t words[RIG_ARGS] = {7, 40, 1};
+	static struct rig_row rows[4];
+	struct rig r;
+
+	init(&r, 128);
+	for (unsigned i = 0; i < 120; i++) {
+		const char *value = i % 3 == 1 ? NULL : "value||arg1", *second = by[i % N(by)][1];
+
+		rig_clause(&r, NULL, actions[i % 3], format(&r, "into||n%u", i), by[i % N(by)][0],
+			   second ? second : value, second ? value : NULL, NULL);
+	}
+	rig_load(&r);
+	rig_run(&r, words);
+	rig_run(&r, words);
+	cr_expect_eq(rig_losses(&r), 0);
+	for (unsigned i = 0; i < 120; i++) {
+		const struct weft_aggregation *a = rig_agg(&r, format(&r, "n%u", i));
+		/* max: 40 and 2^63 more */
+		uint64_t word0 = i % 3 == 2 ? (UINT64_C(1) << 63) + 40 : 2;
+
+		cr_assert_eq(rig_rows(&r, a->map, rows, N(rows)), 1, "n%u", i);
+		cr_expect_eq(rows[0].value[0], word0, "n%u: %llx", i,
+			     (unsigned long long)rows[0].value[0]);
+	}
+	rig_finish(&r);
+}
+
+/* A fault in a clause ends that clause, and those behind it run; so does the exit. */
+Test(compiler_size, order_and_faults_among_many, .timeout = 120)
+{
+	const uint64_t words[RIG_ARGS] = {7, 1, 0};
+	static struct rig_row rows[4];
+	struct rig r;
+
+	init(&r, 128);
+	for (unsigned i = 0; i < 150; i++) {
+		rig_clause(&r, NULL, "count", format(&r, "into||n%u", i),
+			   i % 10 == 3 ? "by||arg0 / arg2" : "by||arg0", NULL);
+		if (i == 70)
+			rig_action(&r, "exit", "|status|3", NULL);
+	}
+	rig_load(&r);
+	for (unsigned i = 0; i < 5; i++)
+		rig_run(&r, words);
+	cr_expect_eq(rig_loss(&r, WEFT_LOSS_FAULT_DIVIDE), 5 * 15);
+	cr_expect_eq(rig_losses(&r), 5 * 15);
+	for (unsigned i = 0; i < 150; i++)
+		cr_expect_eq(rig_rows(&r, rig_agg(&r, format(&r, "n%u", i))->map, rows, N(rows)),
+			     i % 10 != 3, "n%u", i);
+	cr_expect_eq(rig_control(&r)->exit_requested, 1);
+	rig_finish(&r);
+}
+
+/* ---- many clauses on one probe ---- */
+
+static void many_clauses(unsigned n, uint32_t strsize, const char *when, const char *action,
+			 const char *a, const char *b, bool expected)
 {
 	struct rig r;
 
 	init(&r, strsize);
-	for (unsigned i = 0; i < RIG_CLAUSES; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		rig_clause(&r, format(&r, when, i), action, a, b, NULL);
 		r.raw[i].every = 2 + i;
 		r.raw[i].limit.count = 10 + i;
@@ -116,16 +227,16 @@ static void many_clauses(uint32_t strsize, const char *when, const char *action,
 
 Test(compiler_size, clauses, .timeout = 120)
 {
-	many_clauses(128, "pid != %u", "count", "into||n", NULL, true);
-	many_clauses(128, "pid != %u", "count", "into||n", "by||execname", true);
-	many_clauses(128, "arg0 / arg1 == %u || arg2 > 3 && arg3 < %u", "quantize", "into||n",
+	many_clauses(64, 128, "pid != %u", "count", "into||n", NULL, true);
+	many_clauses(64, 128, "pid != %u", "count", "into||n", "by||execname", true);
+	many_clauses(64, 128, "arg0 / arg1 == %u || arg2 > 3 && arg3 < %u", "quantize", "into||n",
 		     "value||arg4", true);
-	many_clauses(128, "arg5 == \"text%u\" || execname == \"x%u\"", "emit", "|s|arg5", "|t|arg0",
-		     true);
-	many_clauses(1024, "arg5 == \"text%u\"", "max", "into||n", "value||arg0", true);
-	/* More code than a jump spans. */
-	many_clauses(1024, "arg5 == \"text%u\" || arg5 == execname", "emit", "|s|arg5", "|u|ustack",
-		     false);
+	many_clauses(64, 128, "arg5 == \"text%u\" || execname == \"x%u\"", "emit", "|s|arg5",
+		     "|t|arg0", true);
+	many_clauses(64, 1024, "arg5 == \"text%u\"", "max", "into||n", "value||arg0", true);
+	/* More code than a jump spans; no jump leaves its clause. */
+	many_clauses(64, 1024, "arg5 == \"text%u\" || arg5 == execname", "emit", "|s|arg5",
+		     "|u|ustack", true);
 }
 
 /* ---- expressions of thousands of nodes ---- */
@@ -202,36 +313,88 @@ Test(compiler_size, expressions, .timeout = 120)
 	}
 }
 
-/* CLAUSE_TOO_LARGE: more values at a time than the BPF stack holds; more code than a jump spans. */
-Test(compiler_size, CLAUSE_TOO_LARGE, .timeout = 120)
+/* One program although the verifier would have to remember more branches than it can. */
+Test(compiler_size, branches, .timeout = 120)
 {
+	static struct rig_row rows[4];
 	struct rig r;
 
 	init(&r, 128);
-	rig_clause(&r, NULL, "emit", "|f0|arg0 / (arg1 | 1)", NULL);
-	for (unsigned i = 1; i < 120; i++) {
-		struct weft_action *a = &r.raw[0].actions[0];
+	for (unsigned i = 0; i < 128; i++) {
+		rig_clause(&r, format(&r, "arg0 != %u", i), "count", "into||n", "by||execname",
+			   NULL);
+		for (unsigned k = 0; k < 12; k++)
+			rig_action(&r, "count", "into||n", "by||execname", NULL);
+	}
+	cr_expect(try(&r, "128 clauses of 13 actions"));
+	cr_expect_eq(rig_losses(&r), 0);
+	cr_expect_eq(rig_rows(&r, rig_agg(&r, "n")->map, rows, N(rows)), 1);
+	cr_expect_eq(rows[0].value[0], 127 * 13);
+	rig_finish(&r);
+}
 
+/* ---- CLAUSE_TOO_LARGE, by what is too large ---- */
+
+static void expect_too_large(struct rig *r, const char *why, unsigned line)
+{
+	struct weft_report report = {0};
+
+	cr_expect(!try(r, why));
+	cr_expect(strstr(weft_error_text(r->err), why), "%s", weft_error_text(r->err));
+	weft_error_report(r->err, 0, &report);
+	cr_expect_eq(report.pos.line, line, "%u: %s", report.pos.line, report.text);
+}
+
+/* More values at a time than the BPF stack holds; the clause that has them is named. */
+Test(compiler_size, CLAUSE_TOO_LARGE_values, .timeout = 120)
+{
+	struct weft_action *a;
+	struct rig r;
+
+	init(&r, 128);
+	rig_clause(&r, NULL, "count", "into||n", NULL);
+	rig_clause(&r, NULL, "emit", "|f0|arg0 / (arg1 | 1)", NULL);
+	r.raw[1].pos.line = 42;
+	a = &r.raw[1].actions[0];
+	for (unsigned i = 1; i < 120; i++) {
 		a->items[i] = a->items[0];
 		a->items[i].name.s = format(&r, "f%u", i);
 		a->items[i].text.s = format(&r, "arg0 / (arg1 | %u)", i + 1);
 	}
-	r.raw[0].actions[0].n_items = 120;
-	cr_assert(!weft_lang_clause(&r.env, &r.raw[0], r.arena, &r.clauses[0], r.err), "%s",
+	a->n_items = 120;
+	cr_assert(!weft_lang_clause(&r.env, &r.raw[1], r.arena, &r.clauses[1], r.err), "%s",
 		  weft_error_text(r.err));
-	cr_expect(!try(&r, "values"));
-	cr_expect(strstr(weft_error_text(r.err), "too many values at a time"), "%s",
-		  weft_error_text(r.err));
+	expect_too_large(&r, "too many values at a time", 42);
 	rig_finish(&r);
+}
+
+/* More code in a clause than a jump spans. */
+Test(compiler_size, CLAUSE_TOO_LARGE_code, .timeout = 120)
+{
+	struct rig r;
 
 	init(&r, 1024);
-	for (unsigned i = 0; i < RIG_CLAUSES; i++) {
-		rig_clause(&r, format(&r, "arg5 != \"text%u\" && arg5 != execname", i), "emit",
-			   "|s|arg5", "|u|ustack", NULL);
-		for (unsigned k = 0; k < 12; k++)
-			rig_action(&r, "emit", "|s|arg5", "|u|ustack", NULL);
+	rig_clause(&r, NULL, "count", "into||n", NULL);
+	rig_clause(&r, "arg5 != execname", "emit", "|s|arg5", "|u|ustack", NULL);
+	r.raw[1].pos.line = 42;
+	for (unsigned k = 1; k < RIG_ACTIONS; k++)
+		rig_action(&r, "emit", "|s|arg5", "|t|arg5", "|u|ustack", "|e|execname", NULL);
+	expect_too_large(&r, "a jump spans", 42);
+	rig_finish(&r);
+}
+
+/* More branches than the verifier remembers, where nothing can be passed by: what `set` gives
+ * `this.` is used behind it. */
+Test(compiler_size, CLAUSE_TOO_LARGE_branches, .timeout = 120)
+{
+	struct rig r;
+
+	init(&r, 128);
+	for (unsigned i = 0; i < 16; i++) {
+		rig_clause(&r, NULL, "set", "|self.x|arg0", NULL);
+		for (unsigned k = 1; k < 100; k++)
+			rig_action(&r, "set", "|self.x|arg0", NULL);
 	}
-	cr_expect(!try(&r, "code"));
-	cr_expect(strstr(weft_error_text(r.err), "a jump spans"), "%s", weft_error_text(r.err));
+	expect_too_large(&r, "branches", 5);
 	rig_finish(&r);
 }

@@ -112,3 +112,27 @@ Test(resident, registers)
 	cap_expect_no_loss(&r.cap);
 	rig_finish(&r);
 }
+
+/* More maps than a program can name, in one that may sleep: it could not make tail calls. */
+Test(resident, more_maps_than_a_program_can_name)
+{
+	char *actions = NULL, name[16];
+	size_t size;
+	struct rig r;
+	FILE *f = open_memstream(&actions, &size);
+
+	cr_assert(f);
+	for (int i = 0; i < 100; i++)
+		fprintf(f, "%scount: {into: n%d, by: {s: args.string}}", i ? ", " : "", i);
+	fclose(f);
+	trace(&r, actions);
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		const struct cap_table *t = cap_last_table(&r.cap, name);
+		cr_assert_eq(t->n_rows, 1, "%s", name);
+		cr_expect_eq(cap_row_text(t, "s", "far away")->count, ROUNDS, "%s", name);
+	}
+	cap_expect_no_loss(&r.cap);
+	rig_finish(&r);
+	free(actions);
+}
