@@ -95,7 +95,7 @@ static void identify_field(struct weft_lower *lw)
 		identify_const(lw);
 		return;
 	}
-	if (lw->program->dispatch_map < 0) { /* a program may be made twice: far.c */
+	if (lw->program->dispatch_map < 0) { /* a program may be made twice: compile.c */
 		weft_lower_status(lw, weft_plan_map(lw->plan, &spec, &map, lw->err));
 		lw->program->dispatch_map = (int32_t)map;
 	}

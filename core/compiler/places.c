@@ -250,8 +250,11 @@ void weft_lower_find_places(struct weft_lower *lw)
 	struct weft_place key;
 
 	weft_lower_status(lw, make_rows(lw, used, size, &lw->program->places));
-	weft_lower_status(lw, weft_plan_map(lw->plan, &spec, &map, lw->err));
-	lw->program->places_map = (int32_t)map;
+	if (lw->program->places_map < 0) { /* a program may be made twice: compile.c */
+		weft_lower_status(lw, weft_plan_map(lw->plan, &spec, &map, lw->err));
+		lw->program->places_map = (int32_t)map;
+	}
+	map = (uint32_t)lw->program->places_map;
 	key = weft_lower_frame(lw, 8);
 	weft_lower_store(lw, key, 4,
 			 WEFT_CALL(&lw->ir, BPF_FUNC_get_attach_cookie, WEFT_A(lw->ctx)));
