@@ -19,6 +19,7 @@
 #include "core/consumer.h"
 #include "core/kernel/bpf.h"
 #include "core/kernel/kernel.h"
+#include "core/output/render.h"
 #include "tests/random/model.h"
 
 struct engine {
@@ -48,21 +49,32 @@ struct engine {
 
 /* ---- where programs run ---- */
 
+static void move_to(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+}
+
 const struct rnd_world *rnd_world(void)
 {
 	static struct rnd_world w;
-	cpu_set_t one;
+	cpu_set_t all;
 	int cpu;
 
 	if (w.numbers[0])
 		return &w;
-	cpu = sched_getcpu();
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one);
+	w = (struct rnd_world){.numbers = {getpid(), gettid(), getuid(), getgid()}};
+	w.cpus[0] = w.cpus[1] = cpu = sched_getcpu();
+	CPU_ZERO(&all);
+	sched_getaffinity(0, sizeof(all), &all);
+	for (int i = 0; i < CPU_SETSIZE; i++)
+		if (i != cpu && CPU_ISSET(i, &all))
+			w.cpus[1] = i;
+	move_to(cpu);
 	prctl(PR_SET_NAME, "random/cat");
-	prctl(PR_GET_NAME, w.execname);
-	w = (struct rnd_world){.numbers = {getpid(), gettid(), getuid(), getgid(), cpu}};
 	prctl(PR_GET_NAME, w.execname);
 	return &w;
 }
@@ -184,6 +196,8 @@ static int load(struct engine *e)
 	int ret = weft_maps_create(&e->maps, e->plan, e->err);
 
 	if (!ret)
+		ret = weft_maps_warm(&e->maps, e->plan, e->err);
+	if (!ret)
 		ret = weft_program_load(&e->program, &e->maps, &e->prog_fd, &log, e->err);
 	if (log && getenv("WEFT_RANDOM_LOG"))
 		fputs(log, stderr);
@@ -215,10 +229,19 @@ static int see_record(void *self, const struct weft_record *r)
 {
 	struct engine *e = self;
 
+	bool has_bytes = false;
+	struct weft_buf line = {0};
+
 	fputs(r->format ? "printf" : "emit", e->out);
 	for (size_t i = 0; i < r->n_fields; i++) {
+		has_bytes |= r->fields[i].value.type.kind == WEFT_VALUE_BYTES;
 		fprintf(e->out, " %s=", r->format ? "" : r->fields[i].name);
 		say_value(e->out, &r->fields[i].value);
+	}
+	if (r->format && !has_bytes) {
+		weft_render_printf(&line, r, false);
+		rnd_say_text(e->out, " \"", line.data, line.n);
+		weft_buf_finish(&line);
 	}
 	fputc('\n', e->out);
 	return 0;
@@ -283,7 +306,10 @@ static int see_table(void *self, const struct weft_table *t)
 {
 	struct engine *e = self;
 
-	fprintf(e->out, "table %s\n", t->name);
+	fprintf(e->out, "table %s", t->name);
+	if (t->n_left_out)
+		fprintf(e->out, " and %zu more", t->n_left_out);
+	fputc('\n', e->out);
 	for (size_t i = 0; i < t->n_rows; i++) {
 		/* Where the order hangs on roundings, it is looked at here and not by the model. */
 		if (t->kind == WEFT_ACTION_STDDEV && i && t->rows[i].stddev > t->rows[i - 1].stddev)
@@ -406,15 +432,22 @@ static int watch(struct engine *e)
 	struct weft_consumer_env env = {
 		.plan = e->plan, .maps = &e->maps, .sink = &sink, .probe_text = probe_text, .arg = e};
 	const struct weft_control *control = e->maps.state;
+	uint32_t cpu = 0;
 	uint64_t total;
 	int ret;
 
+	rnd_world();
 	ret = weft_consumer_create(&env, &e->consumer, e->err);
 	((struct weft_control *)e->maps.state)->enabled = 1;
-	for (uint32_t f = 0; f < e->set->n_firings && !ret; f++)
+	for (uint32_t f = 0; f < e->set->n_firings && !ret; f++) {
+		if (cpu != e->set->cpus[f])
+			move_to(rnd_world()->cpus[cpu = e->set->cpus[f]]);
 		ret = fire(e, e->set->firings[f]);
-	if (!ret)
-		ret = weft_consumer_finish(e->consumer, e->err);
+		if (!ret)
+			ret = weft_consumer_finish(e->consumer, e->err);
+	}
+	if (cpu)
+		move_to(rnd_world()->cpus[0]);
 	if (!ret)
 		ret = weft_consumer_show(e->consumer, NULL, 0, false, e->err);
 	if (!ret)

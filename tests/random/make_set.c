@@ -222,7 +222,7 @@ static void make_record(struct rnd_maker *m, struct rnd_action *a)
 	static const char *const converts[] = {"%d", "%u", "%x", "%i", "%#x",  "%08d",
 					       "%o", "%c", "%X", "%p", "%-6d", "%+d"};
 
-	a->n_items = 1 + rnd_below(&m->draw, rnd_one_in(&m->draw, 5) ? RND_FIELDS : 3);
+	a->n_items = 1 + rnd_below(&m->draw, rnd_one_in(&m->draw, 20) ? RND_FIELDS : 4);
 	for (uint32_t i = 0; i < a->n_items; i++) {
 		struct rnd_item *item = &a->items[i];
 
@@ -239,7 +239,8 @@ static void make_record(struct rnd_maker *m, struct rnd_action *a)
 			break;
 		default:
 			item->x = rnd_int(m, depth(m));
-			item->convert = converts[rnd_below(&m->draw, N(converts))];
+			item->convert = converts[rnd_below(
+				&m->draw, item->x->type.is_signed ? N(converts) : N(converts) - 1)];
 		}
 	}
 }
@@ -332,6 +333,12 @@ static void make_action(struct rnd_maker *m, struct rnd_action *a)
 {
 	uint32_t k = rnd_below(&m->draw, 100);
 
+	if (rnd_one_in(&m->draw, 16) && m->set->n_tables) {
+		a->kind = rnd_one_in(&m->draw, 2) ? A_SHOW : A_CLEAR;
+		a->table = rnd_below(&m->draw, m->set->n_tables + 1);
+		a->top = rnd_one_in(&m->draw, 2) ? 1 + rnd_below(&m->draw, 3) : 0;
+		return;
+	}
 	a->kind = k < 35   ? A_TABLE
 		  : k < 55 ? A_EMIT
 		  : k < 88 ? A_SET
@@ -390,6 +397,22 @@ static void make_last(struct rnd_maker *m)
 	}
 }
 
+/* What is shown or cleared has to be a table that some action adds to. */
+static void settle_names(struct rnd_maker *m)
+{
+	struct rnd_set *s = m->set;
+
+	for (uint32_t c = 0; c < s->n_clauses; c++)
+		for (uint32_t i = 0; i < s->clauses[c].n_actions; i++) {
+			struct rnd_action *a = &s->clauses[c].actions[i];
+
+			if (a->kind != A_SHOW && a->kind != A_CLEAR)
+				continue;
+			if (a->table < s->n_tables && !s->tables[a->table].mentioned)
+				a->table = s->n_tables;
+		}
+}
+
 /* ---- firings ---- */
 
 static uint64_t length(struct rnd_maker *m)
@@ -407,6 +430,7 @@ static uint64_t length(struct rnd_maker *m)
 static void make_firings(struct rnd_maker *m)
 {
 	struct rnd_set *s = m->set;
+	bool wanders = rnd_one_in(&m->draw, 4);
 
 	s->n_firings = 1 + rnd_below(&m->draw, RND_FIRINGS);
 	for (uint32_t f = 0; f < s->n_firings; f++) {
@@ -420,6 +444,7 @@ static void make_firings(struct rnd_maker *m)
 		w[9] = length(m);
 		w[10] = rnd_address(&m->draw);
 		w[11] = length(m);
+		s->cpus[f] = wanders ? rnd_below(&m->draw, 2) : 0;
 		for (uint32_t i = 0; f && i < RND_WORDS; i++)
 			if (rnd_one_in(&m->draw, 3))
 				w[i] = s->firings[f - 1][i];
@@ -444,6 +469,7 @@ struct rnd_set *rnd_make(struct weft_arena *arena, uint64_t seed)
 	while (n--)
 		make_clause(&m);
 	make_last(&m);
+	settle_names(&m);
 	make_firings(&m);
 	return m.set;
 }

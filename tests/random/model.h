@@ -27,19 +27,23 @@ struct element {
 
 struct row {
 	struct value keys[RND_KEYS];
-	weft_wide sum;
 	int64_t *values;
 	size_t n_values, cap_values;
+	size_t n_cleared; /* of them: those of before the last clear, which take room */
+	bool was_cleared;
 	struct row *next;
 };
 
 struct model {
 	struct rnd_set *set;
 	const uint64_t *words;
+	int64_t cpu;
+	bool did[RND_CLAUSES][RND_ACTIONS]; /* SHOW, CLEAR: in this firing */
 	struct weft_arena *arena;
 	struct element *vars[RND_VARS];
 	struct value locals[RND_LOCALS];
 	struct row *rows[RND_TABLES];
+	bool table_cleared[RND_TABLES];                    /* ever */
 	uint32_t n_elements[RND_VARS], n_rows[RND_TABLES]; /* what takes room */
 	uint32_t seen[RND_CLAUSES];                        /* firings that passed `when` */
 	uint32_t passed[RND_CLAUSES];                      /* those that passed `limit` */
@@ -52,7 +56,8 @@ struct model {
 
 /* What a program asks the kernel for; told by the engine, which settles it. */
 struct rnd_world {
-	int64_t numbers[5]; /* pid tid uid gid cpu */
+	int64_t numbers[4]; /* pid tid uid gid */
+	int cpus[2];        /* the processors that firings are on; may be one */
 	char execname[16];
 };
 const struct rnd_world *rnd_world(void);
@@ -78,6 +83,8 @@ void model_sorted(struct model *m, size_t n, void (*one)(struct model *m, size_t
 
 /* model_tables.c */
 void model_add(struct model *m, const struct rnd_action *a, const struct value *keys, int64_t value);
-void model_say_tables(struct model *m);
+void model_say_tables(struct model *m, const struct rnd_action *only); /* NULL: all, whole */
+void model_clear(struct model *m, const struct rnd_action *a);
+void model_free_rows(struct model *m);
 
 #endif

@@ -144,12 +144,13 @@ static bool argument(struct model *m, const struct rnd_x *x, struct value *out)
 	return true;
 }
 
-static void builtin(const struct rnd_x *x, struct value *out)
+static void builtin(const struct model *m, const struct rnd_x *x, struct value *out)
 {
 	const struct rnd_world *w = rnd_world();
 
 	if (x->type.kind == RND_INT) {
-		out->bits = model_fit(w->numbers[x->index], x->type);
+		out->bits = x->index < N(w->numbers) ? w->numbers[x->index] : m->cpu;
+		out->bits = model_fit(out->bits, x->type);
 		return;
 	}
 	out->text = (struct rnd_text){(const uint8_t *)w->execname, (uint32_t)strlen(w->execname)};
@@ -493,7 +494,7 @@ bool model_eval(struct model *m, const struct rnd_x *x, struct value *out)
 	case X_ARG:
 		return argument(m, x, out);
 	case X_VAR:
-		builtin(x, out);
+		builtin(m, x, out);
 		return true;
 	case X_LOCAL:
 		*out = m->locals[x->index];

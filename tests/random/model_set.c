@@ -121,13 +121,55 @@ static void say(FILE *f, const struct rnd_x *x, const struct value *v)
 		rnd_say_int(f, v->bits, x->type.size, x->type.is_signed);
 }
 
+/* C's own printf, of the value in the size that it has. */
+static void say_line(FILE *f, const struct rnd_action *a, const struct value *v)
+{
+	char *text, format[16];
+	size_t size, n;
+	FILE *line = open_memstream(&text, &size);
+
+	for (uint32_t i = 0; i < a->n_items; i++) {
+		const struct rnd_type *t = &a->items[i].x->type;
+		const char *conv = a->items[i].convert;
+		uint64_t bits = (uint64_t)v[i].bits;
+		char last = conv[strlen(conv) - 1];
+
+		if (i)
+			fputc(' ', line);
+		if (t->kind == RND_TEXT) {
+			fwrite(v[i].text.s, 1, v[i].text.n, line);
+			continue;
+		}
+		if (strchr("uxXop", last) && t->size < 8)
+			bits %= UINT64_C(1) << (8 * t->size);
+		if (last == 'c') {
+			fputc((int)(bits % 256), line);
+			continue;
+		}
+		n = strlen(conv) - 1;
+		snprintf(format, sizeof(format), "%.*sll%c", (int)n, conv,
+			 last == 'p'                                     ? 'x'
+			 : (last == 'd' || last == 'i') && !t->is_signed ? 'u'
+									 : last);
+		if (last == 'p')
+			fputs("0x", line);
+		fprintf(line, format, (unsigned long long)bits);
+	}
+	fclose(line);
+	rnd_say_text(f, " \"", text, size);
+	free(text);
+}
+
 static bool record(struct model *m, const struct rnd_action *a)
 {
+	bool has_bytes = false;
+
 	struct value v[RND_FIELDS];
 
 	for (uint32_t i = 0; i < a->n_items; i++) {
 		const struct rnd_x *x = a->items[i].x;
 
+		has_bytes |= x->type.kind == RND_BYTES;
 		if (!(x->type.kind == RND_BYTES ? model_bytes : model_eval)(m, x, &v[i]))
 			return false;
 	}
@@ -136,6 +178,8 @@ static bool record(struct model *m, const struct rnd_action *a)
 		fprintf(m->out, " %s=", a->kind == A_EMIT ? a->items[i].name : "");
 		say(m->out, a->items[i].x, &v[i]);
 	}
+	if (a->kind == A_PRINTF && !has_bytes)
+		say_line(m->out, a, v);
 	fputc('\n', m->out);
 	return true;
 }
@@ -165,8 +209,10 @@ static bool leave(struct model *m, const struct rnd_action *a)
 	return true;
 }
 
-static bool act(struct model *m, const struct rnd_action *a)
+static bool act(struct model *m, uint32_t clause, uint32_t action)
 {
+	const struct rnd_action *a = &m->set->clauses[clause].actions[action];
+
 	switch (a->kind) {
 	case A_TABLE:
 		return table(m, a);
@@ -182,6 +228,10 @@ static bool act(struct model *m, const struct rnd_action *a)
 		return delete (m, a->items[0].var);
 	case A_EXIT:
 		return leave(m, a);
+	case A_SHOW:
+	case A_CLEAR:
+		m->did[clause][action] = true;
+		return true;
 	}
 	return false;
 }
@@ -203,8 +253,25 @@ static void clause(struct model *m, uint32_t index)
 		return;
 	}
 	for (uint32_t i = 0; i < c->n_actions; i++)
-		if (!act(m, &c->actions[i]))
+		if (!act(m, index, i))
 			return;
+}
+
+/* Shows and clears are acted on behind a firing, in the order of the file. */
+static void look(struct model *m)
+{
+	for (uint32_t c = 0; c < m->set->n_clauses; c++)
+		for (uint32_t i = 0; i < m->set->clauses[c].n_actions; i++) {
+			const struct rnd_action *a = &m->set->clauses[c].actions[i];
+
+			if (!m->did[c][i])
+				continue;
+			m->did[c][i] = false;
+			if (a->kind == A_SHOW)
+				model_say_tables(m, a);
+			else
+				model_clear(m, a);
+		}
 }
 
 /* ---- what is to be seen ---- */
@@ -298,10 +365,12 @@ const char *rnd_expect(struct rnd_set *set)
 	m.out = open_memstream(&text, &size);
 	for (uint32_t f = 0; f < set->n_firings; f++) {
 		m.words = set->firings[f];
+		m.cpu = rnd_world()->cpus[set->cpus[f]];
 		for (uint32_t c = 0; c < set->n_clauses; c++)
 			clause(&m, c);
+		look(&m);
 	}
-	model_say_tables(&m);
+	model_say_tables(&m, NULL);
 	model_say_losses(m.out, m.losses, m.n_losses);
 	model_sorted(&m, set->n_vars, say_all_of, NULL);
 	if (m.exited)
@@ -310,6 +379,7 @@ const char *rnd_expect(struct rnd_set *set)
 	copy = weft_arena_strdup(set->arena, text);
 	free(text);
 	free(m.losses);
+	model_free_rows(&m);
 	weft_arena_destroy(m.arena);
 	return copy;
 }

@@ -148,35 +148,34 @@ void model_add(struct model *m, const struct rnd_action *a, const struct value *
 	}
 	weft_grow(&r->values, &r->cap_values, r->n_values, sizeof(*r->values));
 	r->values[r->n_values++] = value;
-	r->sum += number(value, t->is_unsigned);
 }
 
 /* ---- writing down ---- */
 
 /* All values less the first, which is exact: then a mean and a mean square in long double. */
-static double stddev(const struct rnd_table *t, const struct row *r)
+static double stddev(const struct rnd_table *t, const int64_t *values, size_t n)
 {
 	long double sum = 0, squares = 0, mean, d;
-	weft_wide first = number(r->values[0], t->is_unsigned);
+	weft_wide first = number(values[0], t->is_unsigned);
 
-	for (size_t i = 0; i < r->n_values; i++)
-		sum += (long double)(number(r->values[i], t->is_unsigned) - first);
-	mean = sum / (long double)r->n_values;
-	for (size_t i = 0; i < r->n_values; i++) {
-		d = (long double)(number(r->values[i], t->is_unsigned) - first) - mean;
+	for (size_t i = 0; i < n; i++)
+		sum += (long double)(number(values[i], t->is_unsigned) - first);
+	mean = sum / (long double)n;
+	for (size_t i = 0; i < n; i++) {
+		d = (long double)(number(values[i], t->is_unsigned) - first) - mean;
 		squares += d * d;
 	}
-	return (double)sqrtl(squares / (long double)r->n_values);
+	return (double)sqrtl(squares / (long double)n);
 }
 
-static int64_t extreme(const struct rnd_table *t, const struct row *r)
+static int64_t extreme(const struct rnd_table *t, const int64_t *values, size_t n)
 {
-	int64_t e = r->values[0];
+	int64_t e = values[0];
 
-	for (size_t i = 1; i < r->n_values; i++)
-		if ((number(r->values[i], t->is_unsigned) < number(e, t->is_unsigned)) ==
+	for (size_t i = 1; i < n; i++)
+		if ((number(values[i], t->is_unsigned) < number(e, t->is_unsigned)) ==
 		    (t->kind == T_MIN))
-			e = r->values[i];
+			e = values[i];
 	return e;
 }
 
@@ -190,16 +189,17 @@ static int compare_buckets(const void *a, const void *b)
 	return compare(((const struct bucket *)a)->from, ((const struct bucket *)b)->from);
 }
 
-static void say_buckets(const struct model *m, const struct rnd_table *t, const struct row *r)
+static void say_buckets(const struct model *m, const struct rnd_table *t, const int64_t *values,
+			size_t n_values)
 {
-	struct bucket *all = calloc(r->n_values, sizeof(*all));
+	struct bucket *all = calloc(n_values, sizeof(*all));
 	size_t i, n;
 
-	for (i = 0; i < r->n_values; i++)
-		all[i] = bucket_of(t, r->values[i]);
-	qsort(all, r->n_values, sizeof(*all), compare_buckets);
-	for (i = 0; i < r->n_values; i += n) {
-		for (n = 1; i + n < r->n_values && all[i + n].from == all[i].from; n++)
+	for (i = 0; i < n_values; i++)
+		all[i] = bucket_of(t, values[i]);
+	qsort(all, n_values, sizeof(*all), compare_buckets);
+	for (i = 0; i < n_values; i += n) {
+		for (n = 1; i + n < n_values && all[i + n].from == all[i].from; n++)
 			;
 		fputs(" [", m->out);
 		rnd_say_int(m->out, (int64_t)(uint64_t)all[i].from, 8, !t->is_unsigned);
@@ -210,39 +210,44 @@ static void say_buckets(const struct model *m, const struct rnd_table *t, const 
 	free(all);
 }
 
-struct sorted {
+/* A row as it is since the last clear. */
+struct shown {
 	const struct rnd_table *table;
-	struct row **rows;
+	const struct row *row;
+	const int64_t *values;
+	size_t n;
+	weft_wide sum;
 };
 
 static void say_row(struct model *m, size_t i, void *arg)
 {
-	const struct sorted *s = arg;
+	const struct shown *s = (const struct shown *)arg + i;
 	const struct rnd_table *t = s->table;
-	const struct row *r = s->rows[i];
 
 	fputs(" ", m->out);
 	for (uint32_t k = 0; k < t->n_keys; k++) {
+		const struct value *key = &s->row->keys[k];
+
 		fprintf(m->out, " k%u=", k);
 		if (t->keys[k].kind == RND_TEXT)
-			rnd_say_text(m->out, "\"", r->keys[k].text.s, r->keys[k].text.n);
+			rnd_say_text(m->out, "\"", key->text.s, key->text.n);
 		else
-			rnd_say_int(m->out, r->keys[k].bits, t->keys[k].size, t->keys[k].is_signed);
+			rnd_say_int(m->out, key->bits, t->keys[k].size, t->keys[k].is_signed);
 	}
 	fputs(" :", m->out);
 	if (t->kind != T_SUM && t->kind != T_MIN && t->kind != T_MAX)
-		fprintf(m->out, " n=%zu", r->n_values);
+		fprintf(m->out, " n=%zu", s->n);
 	if (t->kind == T_SUM || t->kind == T_AVG || t->kind == T_STDDEV)
 		fprintf(m->out, " sum=%" PRIx64 ".%016" PRIx64,
-			(uint64_t)((weft_uwide)r->sum >> 64), (uint64_t)r->sum);
+			(uint64_t)((weft_uwide)s->sum >> 64), (uint64_t)s->sum);
 	if (t->kind == T_STDDEV)
-		fprintf(m->out, " +-%.17g", stddev(t, r));
+		fprintf(m->out, " +-%.17g", stddev(t, s->values, s->n));
 	if (t->kind == T_MIN || t->kind == T_MAX) {
 		fputs(" ", m->out);
-		rnd_say_int(m->out, extreme(t, r), 8, !t->is_unsigned);
+		rnd_say_int(m->out, extreme(t, s->values, s->n), 8, !t->is_unsigned);
 	}
 	if (is_histogram(t))
-		say_buckets(m, t, r);
+		say_buckets(m, t, s->values, s->n);
 	fputc('\n', m->out);
 }
 
@@ -255,66 +260,120 @@ static int compare_text(struct rnd_text a, struct rnd_text b)
 	return d ? d : compare(a.n, b.n);
 }
 
-static int compare_rows(const void *pa, const void *pb, void *arg)
+static int compare_rows(const void *pa, const void *pb)
 {
-	const struct row *a = *(struct row *const *)pa, *b = *(struct row *const *)pb;
-	const struct rnd_table *t = arg;
+	const struct shown *a = pa, *b = pb;
+	const struct rnd_table *t = a->table;
 	bool u = t->is_unsigned;
 	int d = 0;
 
 	if (t->kind == T_SUM)
 		d = compare(a->sum, b->sum);
 	else if (t->kind == T_MIN || t->kind == T_MAX)
-		d = compare(number(extreme(t, a), u), number(extreme(t, b), u));
+		d = compare(number(extreme(t, a->values, a->n), u),
+			    number(extreme(t, b->values, b->n), u));
 	else if (t->kind == T_AVG) /* by the mean, of few values: no overflow */
-		d = compare(a->sum * (weft_wide)b->n_values, b->sum * (weft_wide)a->n_values);
+		d = compare(a->sum * (weft_wide)b->n, b->sum * (weft_wide)a->n);
 	else if (t->kind != T_STDDEV) /* whose order hangs on roundings: the engine undoes it */
-		d = compare((weft_wide)a->n_values, (weft_wide)b->n_values);
+		d = compare((weft_wide)a->n, (weft_wide)b->n);
 	d = -d;
-	for (uint32_t k = 0; k < t->n_keys && !d; k++)
+	for (uint32_t k = 0; k < t->n_keys && !d; k++) {
+		const struct value *x = &a->row->keys[k], *y = &b->row->keys[k];
+
 		if (t->keys[k].kind == RND_TEXT)
-			d = compare_text(a->keys[k].text, b->keys[k].text);
+			d = compare_text(x->text, y->text);
 		else
-			d = compare(number(a->keys[k].bits, !t->keys[k].is_signed),
-				    number(b->keys[k].bits, !t->keys[k].is_signed));
+			d = compare(number(x->bits, !t->keys[k].is_signed),
+				    number(y->bits, !t->keys[k].is_signed));
+	}
 	return d;
 }
 
-static void say_table(struct model *m, uint32_t table)
+#define ROWS_MOST 256u
+
+static size_t gather(struct model *m, uint32_t table, struct shown *all)
 {
-	struct rnd_table *t = &m->set->tables[table];
-	struct row *all[256], *r;
-	struct sorted s = {t, all};
+	const struct rnd_table *t = &m->set->tables[table];
+	static const struct row none;
 	size_t n = 0;
 
-	fprintf(m->out, "table %s\n", t->name);
-	for (r = m->rows[table]; r && n < N(all); r = r->next)
-		all[n++] = r;
-	if (n)
-		qsort_r(all, n, sizeof(struct row *), compare_rows, t);
-	if (t->kind == T_STDDEV)
-		model_sorted(m, n, say_row, &s);
-	for (size_t i = 0; i < n && t->kind != T_STDDEV; i++)
-		say_row(m, i, &s);
-	for (size_t i = 0; i < n; i++)
-		free(all[i]->values);
+	for (const struct row *r = m->rows[table]; r && n < ROWS_MOST; r = r->next) {
+		struct shown s = {t, r, r->values + r->n_cleared, r->n_values - r->n_cleared, 0};
+
+		for (size_t i = 0; i < s.n; i++)
+			s.sum += number(s.values[i], t->is_unsigned);
+		/* A sum that was cleared and has come to 0 looks like one that nothing was added to. */
+		if (t->kind == T_SUM && r->was_cleared ? s.sum != 0 : s.n != 0)
+			all[n++] = s;
+	}
 	/* The sum of nothing is 0, and where there are no keys there is nothing to say of it but that. */
-	if (!n && t->kind == T_SUM && !t->n_keys)
-		fputs("  : sum=0.0000000000000000\n", m->out);
+	if (!m->rows[table] && t->kind == T_SUM && !t->n_keys && !m->table_cleared[table])
+		all[n++] = (struct shown){.table = t, .row = &none};
+	return n;
 }
 
-void model_say_tables(struct model *m)
+static void say_table(struct model *m, uint32_t table, uint32_t top)
 {
-	bool said[RND_TABLES] = {false};
+	struct shown *all = calloc(ROWS_MOST, sizeof(*all));
+	size_t n = gather(m, table, all), left_out = 0;
 
-	/* In the order in which they are first mentioned. */
+	qsort(all, n, sizeof(*all), compare_rows);
+	if (top && n > top) {
+		left_out = n - top;
+		n = top;
+	}
+	fprintf(m->out, "table %s", m->set->tables[table].name);
+	if (left_out)
+		fprintf(m->out, " and %zu more", left_out);
+	fputc('\n', m->out);
+	if (m->set->tables[table].kind == T_STDDEV)
+		model_sorted(m, n, say_row, all);
+	for (size_t i = 0; i < n && m->set->tables[table].kind != T_STDDEV; i++)
+		say_row(m, i, all);
+	free(all);
+}
+
+/* The tables that an action names, in the order in which they are first mentioned. */
+static void for_each(struct model *m, const struct rnd_action *only,
+		     void (*one)(struct model *m, uint32_t table, uint32_t top))
+{
+	bool done[RND_TABLES] = {false};
+
 	for (uint32_t c = 0; c < m->set->n_clauses; c++)
 		for (uint32_t i = 0; i < m->set->clauses[c].n_actions; i++) {
 			const struct rnd_action *a = &m->set->clauses[c].actions[i];
 
-			if (a->kind != A_TABLE || said[a->table])
+			if (a->kind != A_TABLE || done[a->table])
 				continue;
-			said[a->table] = true;
-			say_table(m, a->table);
+			done[a->table] = true;
+			if (!only || only->table == a->table || only->table == m->set->n_tables)
+				one(m, a->table, only ? only->top : 0);
 		}
+}
+
+void model_say_tables(struct model *m, const struct rnd_action *only)
+{
+	for_each(m, only, say_table);
+}
+
+static void clear(struct model *m, uint32_t table, uint32_t top)
+{
+	(void)top;
+	m->table_cleared[table] = true;
+	for (struct row *r = m->rows[table]; r; r = r->next) {
+		r->n_cleared = r->n_values;
+		r->was_cleared = true;
+	}
+}
+
+void model_clear(struct model *m, const struct rnd_action *a)
+{
+	for_each(m, a, clear);
+}
+
+void model_free_rows(struct model *m)
+{
+	for (uint32_t t = 0; t < RND_TABLES; t++)
+		for (struct row *r = m->rows[t]; r; r = r->next)
+			free(r->values);
 }

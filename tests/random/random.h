@@ -148,8 +148,8 @@ struct rnd_x {
 #define RND_KEYS    3u
 #define RND_LOCALS  4u
 #define RND_TABLES  5u
-#define RND_ACTIONS 10u
-#define RND_FIELDS  6u
+#define RND_ACTIONS 24u
+#define RND_FIELDS  16u
 #define RND_CLAUSES 6u
 #define RND_FIRINGS 8u
 
@@ -196,7 +196,16 @@ struct rnd_table {
 	bool mentioned;
 };
 
-enum rnd_action_kind { A_TABLE, A_EMIT, A_PRINTF, A_SET, A_DELETE, A_EXIT };
+enum rnd_action_kind {
+	A_TABLE,
+	A_EMIT,
+	A_PRINTF,
+	A_SET,
+	A_DELETE,
+	A_EXIT,
+	A_SHOW,  /* of one table, or of all */
+	A_CLEAR, /* likewise */
+};
 
 struct rnd_item {
 	const char *name;    /* a field */
@@ -208,7 +217,8 @@ struct rnd_item {
 
 struct rnd_action {
 	enum rnd_action_kind kind;
-	uint32_t table;
+	uint32_t table;                    /* SHOW, CLEAR: n_tables for all */
+	uint32_t top;                      /* SHOW */
 	struct rnd_x *value;               /* TABLE, EXIT; NULL: none */
 	struct rnd_item items[RND_FIELDS]; /* TABLE: keys */
 	uint32_t n_items;
@@ -246,6 +256,7 @@ struct rnd_set {
 	struct rnd_clause clauses[RND_CLAUSES];
 	uint32_t n_clauses;
 	uint64_t firings[RND_FIRINGS][RND_WORDS];
+	uint32_t cpus[RND_FIRINGS]; /* which of those that there are */
 	uint32_t n_firings;
 };
 

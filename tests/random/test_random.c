@@ -40,7 +40,7 @@ static bool one_case(uint64_t seed, unsigned *clauses, unsigned *refusals)
 {
 	struct weft_arena *arena = weft_arena_create();
 	struct rnd_set *set = rnd_make(arena, seed);
-	const char *refused, *wrong = rnd_check(set, &refused);
+	const char *refused, *wrong = rnd_check(set, &refused), *again;
 
 	*clauses += set->n_clauses;
 	*refusals += refused != NULL;
@@ -51,8 +51,10 @@ static bool one_case(uint64_t seed, unsigned *clauses, unsigned *refusals)
 	if (wrong) {
 		if (!getenv("WEFT_RANDOM_WHOLE"))
 			rnd_shrink(set, fails, (void *)refused);
-		wrong = rnd_check(set, &refused);
-		fprintf(stderr, "%s%s\n", rnd_explain(set), wrong);
+		again = rnd_check(set, &refused);
+		if (!again)
+			fprintf(stderr, "only once:\n");
+		fprintf(stderr, "%s%s\n", rnd_explain(set), again ? again : wrong);
 	}
 	weft_arena_destroy(arena);
 	return !wrong;

@@ -320,6 +320,18 @@ static void write_set(struct writer *w, struct rnd_action *a)
 	}
 }
 
+static void write_names(struct writer *w, const struct rnd_action *a)
+{
+	const char *name = a->table < w->set->n_tables ? w->set->tables[a->table].name : NULL;
+
+	fprintf(w->f, "      - %s", a->kind == A_SHOW ? "show" : "clear");
+	if (a->kind == A_SHOW && a->top)
+		fprintf(w->f, name ? ": {top: %u, name: %s}" : ": {top: %u}", a->top, name);
+	else if (name)
+		fprintf(w->f, ": %s", name);
+	fputc('\n', w->f);
+}
+
 static void write_action(struct writer *w, struct rnd_action *a)
 {
 	switch (a->kind) {
@@ -339,6 +351,10 @@ static void write_action(struct writer *w, struct rnd_action *a)
 		fputs("      - delete: ", w->f);
 		write_name(w, a->items[0].var);
 		fputc('\n', w->f);
+		break;
+	case A_SHOW:
+	case A_CLEAR:
+		write_names(w, a);
 		break;
 	case A_EXIT:
 		fputs("      - exit", w->f);
