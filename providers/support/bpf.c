@@ -95,6 +95,21 @@ int support_uprobe_multi_link(int prog_fd, const struct support_uprobe_multi *wh
 	return sys_bpf(BPF_LINK_CREATE, &attr, sizeof(attr));
 }
 
+int support_kprobe_multi_link(int prog_fd, const struct support_kprobe_multi *what)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.link_create.prog_fd = (uint32_t)prog_fd;
+	attr.link_create.attach_type = BPF_TRACE_KPROBE_MULTI;
+	attr.link_create.kprobe_multi.addrs = address(what->addresses);
+	attr.link_create.kprobe_multi.syms = address(what->symbols);
+	attr.link_create.kprobe_multi.cookies = address(what->cookies);
+	attr.link_create.kprobe_multi.cnt = what->count;
+	attr.link_create.kprobe_multi.flags = what->flags;
+	return sys_bpf(BPF_LINK_CREATE, &attr, sizeof(attr));
+}
+
 int support_hash_create(const char *name, uint32_t key_size, uint32_t value_size,
 			uint32_t max_entries)
 {

@@ -24,7 +24,8 @@ int support_perf_disable(int event_fd);
  */
 int support_perf_attach(int event_fd, int prog_fd, uint64_t cookie, bool need_cookie, int *hold);
 
-/* A raw tracepoint by its name (without a category). There is no cookie. */
+/* A raw tracepoint by its name (without a category). There is no cookie. NULL: the program was
+ * loaded for its place (BTF raw tracepoint, fentry, fexit). */
 int support_raw_tracepoint_open(const char *name, int prog_fd);
 
 /* A link on many places of one file (6.6). The program must have been loaded with the expected
@@ -42,6 +43,18 @@ struct support_uprobe_multi {
 	int32_t pid;    /* 0: all; right since 6.10 */
 };
 int support_uprobe_multi_link(int prog_fd, const struct support_uprobe_multi *what);
+
+/* A link on many kernel functions (5.18), by address or by name. The program must have been loaded
+ * with the expected attach type BPF_TRACE_KPROBE_MULTI; only this call tells whether the kernel
+ * can. One function that cannot be traced makes it fail as a whole. */
+struct support_kprobe_multi {
+	const uint64_t *addresses;  /* or NULL */
+	const char *const *symbols; /* or NULL */
+	const uint64_t *cookies;    /* or NULL */
+	uint32_t count;
+	uint32_t flags; /* BPF_F_KPROBE_MULTI_RETURN */
+};
+int support_kprobe_multi_link(int prog_fd, const struct support_kprobe_multi *what);
 
 /* A hash in the kernel, for WEFT_IDENTITY_MAP, and its elements. */
 int support_hash_create(const char *name, uint32_t key_size, uint32_t value_size,

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * The functions of the kernel, and the probes that they make.
+ *
+ * All of /proc/kallsyms is read once, into an array and one pool of text. What ftrace can reach
+ * (available_filter_functions) is what kprobes, fprobe and fentry can reach, so where that file can
+ * be read it decides; where it cannot, everything that is code and is not known to be out of bounds
+ * is listed, and attaching finds out.
+ *
+ * Static functions of one name are told apart by their order in memory: name@1, name@2, ... The
+ * linker decides that order, so it is the same at every boot of one build of the kernel, whatever
+ * address the kernel was loaded at. The number counts what the symbol table has, whether it can be
+ * traced or not: whoever looks one name up (provide.c) must come to the same number without all
+ * this.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fbt.h"
+
+#define PLACE_MOST 16u /* bytes from a function's beginning to the place of its probe */
+
+struct list {
+	struct weft_instance *in;
+	struct weft_fbt_ranges ranges;
+	size_t first;    /* of in->functions: those before were provided earlier */
+	uint32_t *index; /* open addressing: by name and module, the first of them + 1 */
+	size_t size;
+	bool *traceable; /* by function - first */
+	const char *module;
+	uint32_t module_at;
+	uint32_t vmlinux_at;
+	size_t n_traceable;
+};
+
+const char *weft_fbt_text(const struct weft_instance *in, uint32_t at)
+{
+	return in->pool.text + at;
+}
+
+int weft_fbt_pool_add(struct weft_fbt_pool *pool, const char *text, size_t length, uint32_t *at)
+{
+	if (pool->cap - pool->size <= length) {
+		size_t cap = 2 * pool->cap + length + 4096;
+		char *grown = cap < UINT32_MAX ? realloc(pool->text, cap) : NULL;
+
+		if (!grown)
+			return -ENOMEM;
+		pool->text = grown;
+		pool->cap = cap;
+	}
+	*at = (uint32_t)pool->size;
+	memcpy(pool->text + pool->size, text, length);
+	pool->size += length;
+	pool->text[pool->size++] = '\0';
+	return 0;
+}
+
+static int append(struct weft_instance *in, const struct weft_fbt_function *f)
+{
+	if (in->n_functions == in->cap_functions) {
+		size_t cap = in->cap_functions ? 2 * in->cap_functions : 16;
+		struct weft_fbt_function *grown = realloc(in->functions, cap * sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		in->functions = grown;
+		in->cap_functions = cap;
+	}
+	in->functions[in->n_functions++] = *f;
+	return 0;
+}
+
+int weft_fbt_add_function(struct weft_instance *in, const char *name, const char *module,
+			  uint64_t address, uint32_t nth, uint32_t *out)
+{
+	struct weft_fbt_function f = {.address = address, .nth = nth};
+
+	if (weft_fbt_pool_add(&in->pool, name, strlen(name), &f.name) ||
+	    weft_fbt_pool_add(&in->pool, module, strlen(module), &f.module) || append(in, &f))
+		return -ENOMEM;
+	*out = (uint32_t)in->n_functions - 1;
+	return 0;
+}
+
+struct weft_fbt_function *weft_fbt_function_of(struct weft_instance *in,
+					       const struct weft_probe *probe, bool *is_return)
+{
+	uint64_t data = in->host->probe_data(probe);
+
+	*is_return = data & 1;
+	return &in->functions[data >> 1];
+}
+
+int weft_fbt_register(struct weft_instance *in, struct weft_registry *registry, uint32_t function,
+		      const char *only, struct weft_error *err)
+{
+	const struct weft_fbt_function *f = &in->functions[function];
+	static const char *const names[] = {"entry", "return"};
+	struct weft_probe_desc desc = {
+		.struct_size = sizeof(desc),
+		.provider = "fbt",
+		.module = weft_fbt_text(in, f->module),
+		.function = weft_fbt_text(in, f->name),
+	};
+	char numbered[WEFT_FBT_NAME_MOST + 16];
+	bool returns = !weft_fbt_never_returns(desc.function);
+
+	if (f->nth) {
+		snprintf(numbered, sizeof(numbered), "%s@%u", desc.function, f->nth);
+		desc.function = numbered;
+	}
+	for (uint32_t k = 0; k < 2; k++) {
+		int ret;
+
+		if ((only && *only && strcmp(only, names[k])) || (k && !returns))
+			continue;
+		desc.name = names[k];
+		ret = in->host->probe_add(registry, &desc, (uint64_t)function << 1 | k, NULL, err);
+		if (ret && ret != -EEXIST)
+			return ret;
+	}
+	return 0;
+}
+
+/* ---- the symbol table ---- */
+
+static int take_symbol(void *arg, const struct weft_fbt_symbol *s)
+{
+	struct list *l = arg;
+	struct weft_fbt_function f = {.address = s->address, .module = l->vmlinux_at};
+
+	weft_fbt_ranges_mark(&l->ranges, s);
+	if (!weft_fbt_is_function(s))
+		return 0;
+	if (strcmp(s->module, "vmlinux")) {
+		/* A module's symbols follow each other. */
+		if (!l->module || strcmp(weft_fbt_text(l->in, l->module_at), s->module)) {
+			if (weft_fbt_pool_add(&l->in->pool, s->module, strlen(s->module),
+					      &l->module_at))
+				return -ENOMEM;
+			l->module = "";
+		}
+		f.module = l->module_at;
+	}
+	if (weft_fbt_pool_add(&l->in->pool, s->name, s->length, &f.name))
+		return -ENOMEM;
+	return append(l->in, &f);
+}
+
+static uint64_t hash_text(const char *s)
+{
+	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
+
+	while (*s)
+		h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
+	return h ^ h >> 29;
+}
+
+static uint32_t *slot_of(const struct list *l, const char *name, const char *module)
+{
+	size_t i = hash_text(name) & (l->size - 1);
+
+	for (; l->index[i]; i = (i + 1) & (l->size - 1)) {
+		const struct weft_fbt_function *f = &l->in->functions[l->index[i] - 1];
+
+		if (!strcmp(weft_fbt_text(l->in, f->name), name) &&
+		    !strcmp(weft_fbt_text(l->in, f->module), module))
+			break;
+	}
+	return &l->index[i];
+}
+
+/* Numbers those that share a name. They come in order of their addresses. */
+static int number(struct list *l)
+{
+	struct weft_instance *in = l->in;
+	size_t n = in->n_functions - l->first, i;
+
+	for (l->size = 1024; l->size < 2 * n; l->size *= 2)
+		;
+	l->index = calloc(l->size, sizeof(*l->index));
+	if (!l->index)
+		return -ENOMEM;
+	for (i = l->first; i < in->n_functions; i++) {
+		struct weft_fbt_function *f = &in->functions[i], *other;
+		uint32_t *slot;
+
+		if (weft_fbt_is_init(&l->ranges, f->address))
+			continue;
+		slot = slot_of(l, weft_fbt_text(in, f->name), weft_fbt_text(in, f->module));
+		if (!*slot) {
+			*slot = (uint32_t)i + 1;
+			continue;
+		}
+		for (other = &in->functions[*slot - 1]; other->next;)
+			other = &in->functions[other->next - 1];
+		other->next = (uint32_t)i + 1;
+		other->nth = other->nth ? other->nth : 1;
+		f->nth = other->nth + 1;
+	}
+	return 0;
+}
+
+/* ---- what ftrace can reach ---- */
+
+static int take_traceable(void *arg, const struct weft_fbt_symbol *s)
+{
+	struct list *l = arg;
+	uint32_t i = *slot_of(l, s->name, s->module);
+
+	for (; i; i = l->in->functions[i - 1].next) {
+		const struct weft_fbt_function *f = &l->in->functions[i - 1];
+
+		if (s->address && f->address &&
+		    (s->address < f->address || s->address - f->address > PLACE_MOST))
+			continue;
+		l->traceable[i - 1 - l->first] = true;
+		l->n_traceable++;
+	}
+	return 0;
+}
+
+static int settle_traceable(struct list *l)
+{
+	size_t n = l->in->n_functions - l->first;
+	int ret;
+
+	l->traceable = calloc(n + 1, sizeof(*l->traceable));
+	if (!l->traceable)
+		return -ENOMEM;
+	ret = weft_fbt_read_traceable(take_traceable, l);
+	if (ret == -ENOMEM)
+		return ret;
+	if (ret || !l->n_traceable) {
+		memset(l->traceable, true, n);
+		l->in->host->log(l->in->host, WEFT_LOG_INFO,
+				 "available_filter_functions cannot be read (%s): functions that "
+				 "the kernel cannot trace may be listed",
+				 ret ? strerror(-ret) : "it is empty");
+	}
+	return 0;
+}
+
+/* ---- all together ---- */
+
+static int register_all(struct list *l, struct weft_registry *registry, struct weft_error *err)
+{
+	struct weft_instance *in = l->in;
+	size_t unsafe = 0, forbidden = 0, fragments = 0, unreachable = 0;
+	uint64_t last = 0;
+
+	for (size_t i = l->first; i < in->n_functions; i++) {
+		const struct weft_fbt_function *f = &in->functions[i];
+		const char *name = weft_fbt_text(in, f->name);
+		int ret;
+
+		if (weft_fbt_is_fragment(name)) {
+			fragments++;
+			continue;
+		}
+		if (weft_fbt_ranges_find(&l->ranges, f->address)) {
+			forbidden++;
+			continue;
+		}
+		if (!l->traceable[i - l->first]) {
+			unreachable++;
+			continue;
+		}
+		if (weft_fbt_unsafe(name)) {
+			unsafe++;
+			continue;
+		}
+		/* A second name of the same code is no second function; it can be asked for. */
+		if (f->address && f->address == last)
+			continue;
+		last = f->address;
+		ret = weft_fbt_register(in, registry, (uint32_t)i, NULL, err);
+		if (ret)
+			return ret;
+	}
+	in->host->log(in->host, WEFT_LOG_INFO,
+		      "not listed: %zu functions that tracing runs through, %zu where no probe may "
+		      "go, %zu that ftrace does not reach, %zu fragments",
+		      unsafe, forbidden, unreachable, fragments);
+	return 0;
+}
+
+int weft_fbt_populate(struct weft_instance *in, struct weft_registry *registry,
+		      struct weft_error *err)
+{
+	struct list l = {.in = in, .first = in->n_functions};
+	int ret;
+
+	ret = weft_fbt_pool_add(&in->pool, "vmlinux", strlen("vmlinux"), &l.vmlinux_at);
+	if (!ret)
+		ret = weft_fbt_read_symbols(take_symbol, &l);
+	if (ret && ret != -ENOMEM) {
+		in->host->fail(err, ret, "FBT_SYMBOLS", "/proc/kallsyms cannot be read: %s",
+			       strerror(-ret));
+		goto out;
+	}
+	if (!ret)
+		ret = weft_fbt_ranges_settle(&l.ranges);
+	if (!ret)
+		ret = number(&l);
+	if (!ret)
+		ret = settle_traceable(&l);
+	if (ret)
+		in->host->fail(err, ret, "NO_MEMORY", "out of memory");
+	else
+		ret = register_all(&l, registry, err);
+out:
+	free(l.traceable);
+	free(l.index);
+	weft_fbt_ranges_finish(&l.ranges);
+	return ret;
+}
