@@ -55,15 +55,20 @@ function(weft_provider name)
 	endif()
 endfunction()
 
-# weft_test(NAME SOURCES ... [LIBS ...] [SERIAL] [TIMEOUT s]): a Criterion suite that ctest runs. A suite fails on its
-# output too: Criterion exits 0 when LeakSanitizer finds a leak in a test's process.
+# weft_test(NAME SOURCES ... [LIBS ...] [SERIAL] [TIMEOUT s] [VM_ONLY]): a Criterion suite that ctest runs. A suite fails
+# on its output too: Criterion exits 0 when LeakSanitizer finds a leak in a test's process. VM_ONLY: its kernel is one of
+# tests/vm, for it asks for what the kernel at hand need not have.
 function(weft_test name)
-	cmake_parse_arguments(ARG "SERIAL" "TIMEOUT" "SOURCES;LIBS;ARGS;ENVIRONMENT" ${ARGN})
+	cmake_parse_arguments(ARG "SERIAL;VM_ONLY" "TIMEOUT" "SOURCES;LIBS;ARGS;ENVIRONMENT" ${ARGN})
 	add_executable(test-${name} ${ARG_SOURCES})
 	target_link_libraries(test-${name} PRIVATE ${ARG_LIBS} Criterion::Criterion weft-flags)
 	target_include_directories(test-${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
 	target_compile_definitions(test-${name} PRIVATE
 		WEFT_SOURCE_DIR="${CMAKE_SOURCE_DIR}" WEFT_BINARY_DIR="${CMAKE_BINARY_DIR}")
+	set_property(GLOBAL APPEND PROPERTY WEFT_SUITES ${name}) # tests/vm runs them too
+	if(ARG_VM_ONLY)
+		return()
+	endif()
 	add_test(NAME ${name} COMMAND test-${name} --jobs 1 ${ARG_ARGS})
 	if(NOT ARG_TIMEOUT)
 		set(ARG_TIMEOUT 120)
@@ -74,5 +79,4 @@ function(weft_test name)
 	if(ARG_SERIAL)
 		set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
 	endif()
-	set_property(GLOBAL APPEND PROPERTY WEFT_SUITES ${name}) # tests/vm runs them too
 endfunction()

@@ -3,6 +3,7 @@
  * The providers of a session: opened when a pattern first needs them, populated when a glob does,
  * asked to provide what is named exactly.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,13 +23,30 @@ int weft_opened_init(struct weft_session *s, struct weft_opened *o, const struct
 	return o->registry ? 0 : -ENOMEM;
 }
 
+/* Whether the newest reason bears the provider's name in its tag, as the ABI has it: then there is no
+ * need to say whose it is. */
+static bool says_whose(const struct weft_opened *o, const struct weft_error *err)
+{
+	const char *name = o->provider->name;
+	struct weft_report r;
+	size_t i;
+
+	if (!weft_error_count(err) || weft_error_report(err, weft_error_count(err) - 1, &r))
+		return false;
+	for (i = 0; name[i]; i++)
+		if (r.tag[i] != (name[i] == '-' ? '_' : toupper((unsigned char)name[i])))
+			return false;
+	return r.tag[i] == '_';
+}
+
 int weft_opened_failed(struct weft_opened *o, int code, size_t reports_before, const char *doing,
 		       struct weft_error *err)
 {
 	if (weft_error_count(err) == reports_before)
 		weft_fail(err, code, "PLUGIN_SILENT", "provider %s failed without a reason (%s)",
 			  o->provider->name, strerror(code < 0 ? -code : EIO));
-	weft_error_context(err, "provider %s, %s", o->provider->name, doing);
+	if (!says_whose(o, err))
+		weft_error_context(err, "provider %s, %s", o->provider->name, doing);
 	return code < 0 ? code : -EIO;
 }
 

@@ -34,7 +34,6 @@ static const struct row unsafe[] = {
 	{"__cant_migrate", PROGS},
 	{"bpf_dispatcher_*", PROGS},
 	{"bpf_lsm_*", "a placeholder that BPF programs replace"},
-	{"bpf_prog_*_enter", PROGS},
 	{"bpf_trampoline_*", PROGS},
 	{"migrate_disable", PROGS},
 	{"migrate_enable", PROGS},
@@ -115,8 +114,7 @@ static bool fits(const char *pattern, const char *name)
 
 	if (!star)
 		return !strcmp(pattern, name);
-	return !strncmp(pattern, name, (size_t)(star - pattern)) &&
-	       (!star[1] || strstr(name + (star - pattern), star + 1));
+	return !strncmp(pattern, name, (size_t)(star - pattern));
 }
 
 const char *weft_fbt_unsafe(const char *name)
