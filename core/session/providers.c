@@ -23,8 +23,8 @@ int weft_opened_init(struct weft_session *s, struct weft_opened *o, const struct
 	return o->registry ? 0 : -ENOMEM;
 }
 
-/* Whether the newest reason bears the provider's name in its tag, as the ABI has it: then there is no
- * need to say whose it is. */
+/* Whether the newest reason bears the provider's name in its tag, as the ABI has it: then there is
+ * no need to say whose it is. */
 static bool says_whose(const struct weft_opened *o, const struct weft_error *err)
 {
 	const char *name = o->provider->name;
@@ -174,7 +174,12 @@ static int ask(struct weft_opened *o, const struct weft_pattern *pattern, struct
 	       struct weft_error *err)
 {
 	struct weft_session *s = o->session;
+	/* What other providers have is no answer. */
+	struct weft_pattern own = *pattern;
 	int ret;
+
+	own.field[WEFT_FIELD_PROVIDER] = (char *)o->provider->name;
+	own.glob[WEFT_FIELD_PROVIDER] = false;
 
 	ret = weft_opened_open(o, err);
 	if (ret)
@@ -183,7 +188,7 @@ static int ask(struct weft_opened *o, const struct weft_pattern *pattern, struct
 		struct weft_probe_desc d = {.struct_size = sizeof(d)};
 		char *storage = NULL;
 
-		if (matches_any(s, pattern))
+		if (matches_any(s, &own))
 			return 0;
 		ret = weft_pattern_literal(pattern, &d, &storage);
 		if (ret)
@@ -197,7 +202,7 @@ static int ask(struct weft_opened *o, const struct weft_pattern *pattern, struct
 				weft_opened_failed(o, ret, before, "provide", why);
 		}
 		free(storage);
-		if (matches_any(s, pattern))
+		if (matches_any(s, &own))
 			return 0;
 	}
 	return populate(o, pattern, why, err);

@@ -365,3 +365,21 @@ Test(fbt_list, FBT_FRAGMENT)
 	cr_expect(!weft_fbt_is_fragment("vfs_read.isra.0"));
 	forget(&all);
 }
+
+/* The page of the documentation has the table. */
+Test(fbt_list, the_table_is_documented)
+{
+	static char page[65536];
+	FILE *f = fopen(WEFT_SOURCE_DIR "/docs/providers/fbt.md", "r");
+	const char *pattern, *why;
+	char text[160];
+
+	cr_assert_not_null(f);
+	cr_assert_gt(fread(page, 1, sizeof(page) - 1, f), 0);
+	fclose(f);
+	for (size_t i = 0; weft_fbt_unsafe_row(i, &pattern, &why); i++) {
+		snprintf(text, sizeof(text), "`%s`", pattern);
+		cr_expect(strstr(page, text), "%s", pattern);
+		cr_expect(strstr(page, why), "%s", why);
+	}
+}
