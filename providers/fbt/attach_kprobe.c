@@ -84,20 +84,20 @@ static int refuse(struct weft_instance *in, const struct weft_attach_request *re
 		  uint64_t limit, struct weft_error *err)
 {
 	struct weft_attachment few = {.mechanism = WEFT_FBT_KPROBE};
-	uint64_t start = now_ns(), each;
+	uint64_t start = now_ns(), seconds;
 
 	for (uint32_t i = 0; i < TIMED; i++)
 		attach_one(in, request, i, &few);
 	for (size_t i = 0; i < few.n_links; i++)
 		close(few.links[i]);
 	free(few.links);
-	each = (now_ns() - start) / TIMED;
+	seconds = (now_ns() - start) / TIMED * request->n_probes / 1000000000u + 1;
 	return in->host->fail(
 		err, -E2BIG, "FBT_TOO_MANY",
 		"%u functions would be attached one by one, which takes about %llu s on this kernel "
 		"(no kprobe_multi); name fewer, or raise providers: {fbt: {limit: %u}} from %llu",
-		request->n_probes, (unsigned long long)(each * request->n_probes / 1000000000u + 1),
-		request->n_probes, (unsigned long long)limit);
+		request->n_probes, (unsigned long long)seconds, request->n_probes,
+		(unsigned long long)limit);
 }
 
 /* A link is a descriptor. */

@@ -176,7 +176,7 @@ bool weft_fbt_is_fragment(const char *name)
 
 /* ---- sections ---- */
 
-enum { INIT, N_SECTIONS = 8 };
+enum { INIT, N_SECTIONS = 8 }; /* INIT is the first: marks 0 and 1 */
 
 static const struct section {
 	const char *start, *end; /* symbols of the kernel's linker script */
@@ -273,7 +273,7 @@ const char *weft_fbt_ranges_find(const struct weft_fbt_ranges *r, uint64_t addre
 
 bool weft_fbt_is_init(const struct weft_fbt_ranges *r, uint64_t address)
 {
-	return address && r->mark[2 * INIT] <= address && address < r->mark[2 * INIT + 1];
+	return address && r->mark[0] <= address && address < r->mark[1];
 }
 
 void weft_fbt_ranges_finish(struct weft_fbt_ranges *r)
