@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Files that appear: a library that is loaded at last, the same name in a container, a file that
+ * was replaced on disk and is run anew. The kernel announces executable mappings; those whose path
+ * a module text could mean, and whose file is none that was looked at, are opened when discover()
+ * has its turn. What such a file runs until then (some milliseconds) is not seen.
+ *
+ * Announcements name a file by device and inode as the mapping has them, which on some file systems
+ * is not what stat() says: so there is a list of its own of those seen.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "uprobe.h"
+
+#define MOST_WAITING 4096u
+#define MOST_SEEN    65536u
+
+static bool is_wanted(struct weft_instance *in, const char *path)
+{
+	for (const struct weft_uprobe_wanted *w = in->wanted; w; w = w->next)
+		if (weft_uprobe_means(in, w, path))
+			return true;
+	return false;
+}
+
+static bool was_seen(struct weft_instance *in, uint64_t dev, uint64_t ino)
+{
+	for (size_t i = 0; i < in->n_seen; i++)
+		if (in->seen[i].dev == dev && in->seen[i].ino == ino)
+			return true;
+	if (in->n_seen < MOST_SEEN &&
+	    !weft_uprobe_grow(&in->seen, &in->cap_seen, in->n_seen, sizeof(*in->seen)))
+		in->seen[in->n_seen++] = (struct weft_uprobe_seen){.dev = dev, .ino = ino};
+	return false;
+}
+
+static void on_event(struct weft_instance *in, const struct weft_process_event *ev)
+{
+	const uint64_t one = 1;
+
+	if (ev->kind != WEFT_PROCESS_MMAP || !ev->text || *ev->text != '/' ||
+	    !is_wanted(in, ev->text) ||
+	    was_seen(in, makedev(ev->device_major, ev->device_minor), ev->inode))
+		return;
+	if (in->n_queue == MOST_WAITING ||
+	    weft_uprobe_grow(&in->queue, &in->cap_queue, in->n_queue, sizeof(*in->queue))) {
+		in->host->loss(in->host, "PROCESS_EVENTS_LOST", 1, ev->text);
+		return;
+	}
+	struct weft_uprobe_mapping *m = &in->queue[in->n_queue];
+	*m = (struct weft_uprobe_mapping){
+		.pid = ev->pid, .address = ev->address, .length = ev->length};
+	m->path = strdup(ev->text);
+	if (!m->path)
+		return;
+	in->n_queue++;
+	if (in->event_fd >= 0 && write(in->event_fd, &one, sizeof(one)) < 0)
+		return; /* it is readable already */
+}
+
+/* Whether files can appear that matter: with nothing but named processes and absolute paths, none
+ * but what they replace on disk, which those processes keep running. */
+static bool can_appear(struct weft_instance *in)
+{
+	const struct weft_target *t = in->host->target(in->host);
+
+	if (!t->n_pids || t->follow)
+		return true;
+	for (const struct weft_uprobe_wanted *w = in->wanted; w; w = w->next)
+		if (*w->module != '/')
+			return true;
+	return false;
+}
+
+void weft_uprobe_watch(struct weft_instance *in)
+{
+	if (in->watching || in->event_fd < 0 || !can_appear(in))
+		return;
+	in->watching = true;
+	if (in->host->watch_processes(in->host, on_event, in, NULL))
+		in->host->log(in->host, WEFT_LOG_INFO,
+			      "files that programs load from now on are not traced: mappings cannot "
+			      "be watched");
+}
+
+int weft_uprobe_discover_fd(struct weft_instance *in)
+{
+	if (in->event_fd < 0)
+		in->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return in->event_fd < 0 ? -errno : in->event_fd;
+}
+
+static int appeared(struct weft_instance *in, struct weft_registry *registry,
+		    const struct weft_uprobe_mapping *m, struct weft_error *err)
+{
+	const struct weft_uprobe_mapped mapped = {
+		.from = m->address, .to = m->address + m->length, .path = m->path};
+	bool known = false;
+	char root[32];
+	int ret = 0;
+
+	int fd = weft_uprobe_mapped_open(m->pid, &mapped);
+	if (fd < 0) { /* the process has gone, and with it the reason to look */
+		fd = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd < 0)
+			return 0;
+	}
+	snprintf(root, sizeof(root), "/proc/%d/root", m->pid);
+	struct weft_uprobe_file *f = weft_uprobe_file_take(in, fd, m->path, root, &known, err);
+	if (!f || known)
+		return f ? 0 : -EINVAL;
+	for (const struct weft_uprobe_wanted *w = in->wanted; w; w = w->next) {
+		if (!weft_uprobe_means(in, w, m->path))
+			continue;
+		int one = weft_uprobe_appeared(in, registry, w, f, err);
+		if (one && !ret)
+			ret = one;
+	}
+	return ret;
+}
+
+int weft_uprobe_discover(struct weft_instance *in, struct weft_registry *registry,
+			 struct weft_error *err)
+{
+	uint64_t n;
+	int ret = 0;
+
+	if (read(in->event_fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
+		return in->host->fail(err, -errno, "UPROBE_DISCOVER", "eventfd: %s",
+				      strerror(errno));
+	for (size_t i = 0; i < in->n_queue; i++) {
+		int one = appeared(in, registry, &in->queue[i], err);
+
+		if (one && !ret)
+			ret = one;
+		free(in->queue[i].path);
+	}
+	in->n_queue = 0;
+	return ret;
+}
