@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Counts and arguments of one program, built in every way that matters, by both mechanisms and both
+ * placements; and what is odd about functions: aliases, namesakes, overloads, code that cannot bear
+ * a probe.
+ */
+#include "harness.h"
+
+#define ROUNDS 20
+
+static const char *const builds[] = {
+	UPROBE_PROGRAM_DIR "/pie-O2",      UPROBE_PROGRAM_DIR "/nopie-O0",
+	UPROBE_PROGRAM_DIR "/static-O2",   UPROBE_PROGRAM_DIR "/staticpie-O3",
+	UPROBE_PROGRAM_DIR "/cet-nofp-O2", UPROBE_PROGRAM_DIR "/fp-O3",
+	UPROBE_PROGRAM_DIR "/stripped-O2",
+};
+
+static const char *const ways[] = {"placement: exact", "placement: cheap", "mechanism: perf"};
+
+static void start(struct rig *r, struct worker *w, const char *program, const char *mode)
+{
+	const char *argv[] = {program, mode, "20", NULL};
+
+	worker_program(w, -1, argv);
+	rig_init(r);
+}
+
+static int64_t sum_of(const struct rig *r, const char *name)
+{
+	return cap_only_row(&r->cap, name)->value.i;
+}
+
+static int64_t count_of(const struct rig *r, const char *name)
+{
+	const struct cap_table *t = cap_last_table(&r->cap, name);
+
+	return t ? (int64_t)cap_total(t) : 0;
+}
+
+static void arguments(const char *program, const char *way)
+{
+	int64_t n = ROUNDS * (ROUNDS - 1) / 2;
+	struct worker w;
+	struct rig r;
+
+	start(&r, &w, program, "calls");
+	rig_trace(
+		&r, &w,
+		"version: 1\n"
+		"target: {pid: %d}\n"
+		"providers: {uprobe: {%s}}\n"
+		"probes:\n"
+		"  - probe: 'uprobe:%s:eight:entry'\n"
+		"    do:\n"
+		"      - sum: {into: a0, value: arg0}\n"
+		"      - sum: {into: a1, value: arg1}\n"
+		"      - sum: {into: a2, value: arg2}\n"
+		"      - sum: {into: a5, value: arg5}\n"
+		"      - sum: {into: a6, value: arg6}\n"
+		"      - sum: {into: a7, value: arg7}\n"
+		"  - probe: 'uprobe:%s:eight:return'\n"
+		"    do: [{sum: {into: ret, value: retval}}]\n"
+		"  - probe: 'uprobe:%s:factorial:entry'\n"
+		"    do: [{count: {into: calls}}, {sum: {into: depth, value: arg0}}]\n"
+		"  - probe: 'uprobe:%s:inner:return'\n"
+		"    do: [{count: {into: never}}]\n"
+		"  - probe: 'uprobe:%s:jump:return'\n"
+		"    do: [{count: {into: jumps, by: [elapsed > 0]}}]\n"
+		"  - probe: 'uprobe:%s:tailed:return'\n"
+		"    do: [{sum: {into: tailed, value: retval}}]\n"
+		"  - probe: 'uprobe:%s:tail:return'\n"
+		"    do: [{sum: {into: tail, value: retval}}, {count: {into: tails, by: [elapsed > 0]}}]\n",
+		w.pid, way, program, program, program, program, program, program, program);
+	cr_expect_eq(sum_of(&r, "a0"), n, "%s %s", program, way);
+	cr_expect_eq(sum_of(&r, "a1"), -n, "%s %s", program, way);
+	cr_expect_eq(sum_of(&r, "a2"), 2 * n, "%s %s", program, way);
+	cr_expect_eq(sum_of(&r, "a5"), 5 * n, "%s %s", program, way);
+	cr_expect_eq(sum_of(&r, "a6"), 6 * n, "%s %s", program, way);
+	cr_expect_eq(sum_of(&r, "a7"), 7 * n, "%s %s", program, way);
+	cr_expect_eq(sum_of(&r, "ret"), 27 * n, "%s %s", program, way);
+	cr_expect_eq(count_of(&r, "calls"), 6 * ROUNDS, "%s %s: %ld", program, way,
+		     (long)count_of(&r, "calls"));
+	cr_expect_eq(sum_of(&r, "depth"), 15 * ROUNDS, "%s %s", program, way);
+	cr_expect_eq(count_of(&r, "never"), 0, "%s %s", program, way);
+	cr_expect_eq(count_of(&r, "jumps"), ROUNDS, "%s %s", program, way);
+	cr_expect_eq(cap_row_int(cap_last_table(&r.cap, "jumps"), "elapsed > 0", 1)->count, ROUNDS);
+	cr_expect_eq(sum_of(&r, "tailed"), 10 * n + 10 * ROUNDS, "%s %s", program, way);
+	cr_expect_eq(sum_of(&r, "tail"), 10 * n + 10 * ROUNDS, "%s %s", program, way);
+	cr_expect_eq(cap_row_int(cap_last_table(&r.cap, "tails"), "elapsed > 0", 1)->count, ROUNDS);
+	cap_expect_no_loss(&r.cap);
+	rig_finish(&r);
+}
+
+Test(builds, arguments_and_returns)
+{
+	for (size_t i = 0; i < sizeof(builds) / sizeof(builds[0]); i++)
+		for (size_t k = 0; k < sizeof(ways) / sizeof(ways[0]); k++)
+			arguments(builds[i], ways[k]);
+}
+
+Test(builds, stripped_by_address)
+{
+	const char *program = UPROBE_PROGRAM_DIR "/stripped-O2";
+	struct worker w;
+	struct rig r;
+	unsigned long address = 0;
+	char line[256];
+
+	/* The dynamic symbols tell where eight() is; an address needs no symbol. */
+	FILE *f = popen("nm -D " UPROBE_PROGRAM_DIR "/stripped-O2", "r");
+	cr_assert_not_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (strstr(line, " T eight\n"))
+			address = strtoul(line, NULL, 16);
+	pclose(f);
+	cr_assert_neq(address, 0);
+	start(&r, &w, program, "calls");
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "target: {pid: %d}\n"
+		  "probes:\n"
+		  "  - probe: 'uprobe:%s:0x%lx:entry'\n"
+		  "    do: [{sum: {into: a6, value: arg6}}]\n"
+		  "  - probe: 'uprobe:%s:0x%lx:return'\n"
+		  "    do: [{sum: {into: ret, value: retval}}]\n",
+		  w.pid, program, address, program, address);
+	cr_expect_eq(sum_of(&r, "a6"), 6 * ROUNDS * (ROUNDS - 1) / 2);
+	cr_expect_eq(sum_of(&r, "ret"), 27 * ROUNDS * (ROUNDS - 1) / 2);
+	rig_finish(&r);
+}
+
+/* A name of two static functions means both; a pattern tells them apart, unless there is a probe of
+ * that name already. */
+Test(builds, namesakes)
+{
+	struct worker w;
+	struct rig r;
+
+	start(&r, &w, builds[0], "calls");
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "target: {pid: %d}\n"
+		  "probes:\n"
+		  "  - probe: 'uprobe:%s:helper:return'\n"
+		  "    do: [{sum: {into: both, value: retval}}, {count: {into: calls}}]\n"
+		  "  - probe: 'uprobe:%s:help*:return'\n"
+		  "    do: [{count: {into: again}}]\n"
+		  "  - probe: 'uprobe:%s:helper*:entry'\n"
+		  "    do: [{sum: {into: each, by: [probefunc], value: arg0}}, "
+		  "{count: {into: n, by: [probefunc]}}]\n",
+		  w.pid, builds[0], builds[0], builds[0]);
+	cr_expect_eq(sum_of(&r, "both"), ROUNDS * (ROUNDS - 1) + 3 * ROUNDS);
+	cr_expect_eq(count_of(&r, "calls"), 2 * ROUNDS);
+	cr_expect_eq(count_of(&r, "again"), 2 * ROUNDS);
+	const struct cap_table *n = cap_last_table(&r.cap, "n");
+	cr_assert_eq(n->n_rows, 2);
+	for (size_t i = 0; i < 2; i++) {
+		cr_expect_eq(n->rows[i].count, ROUNDS);
+		cr_expect_eq(cap_last_table(&r.cap, "each")->rows[i].value.i,
+			     ROUNDS * (ROUNDS - 1) / 2);
+		cr_expect_eq(strncmp(cap_key(&n->rows[i], "probefunc")->text.s, "helper@0x", 9), 0);
+	}
+	cap_expect_no_loss(&r.cap);
+	rig_finish(&r);
+}
+
+Test(builds, cplusplus_names)
+{
+	const char *program = UPROBE_PROGRAM_DIR "/over";
+	struct worker w;
+	struct rig r;
+
+	start(&r, &w, program, "");
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "target: {pid: %d}\n"
+		  "probes:\n"
+		  "  - probe: 'uprobe:%s:shapes::area(long):entry'\n"
+		  "    do: [{count: {into: one}}]\n"
+		  "  - probe: 'uprobe:%s:shapes::area(long, long):entry'\n"
+		  "    do: [{sum: {into: two, value: arg1}}]\n"
+		  "  - probe: 'uprobe:%s:shapes::area:return'\n"
+		  "    do: [{count: {into: both}}]\n"
+		  "  - probe: 'uprobe:%s:_ZNK6shapes3box6volumeEv:return'\n"
+		  "    do: [{sum: {into: linked, value: retval}}]\n"
+		  "  - probe: 'uprobe:%s:shapes::box::*:return'\n"
+		  "    do: [{count: {into: methods, by: [probefunc]}}]\n",
+		  w.pid, program, program, program, program, program);
+	cr_expect_eq(count_of(&r, "one"), 10);
+	cr_expect_eq(sum_of(&r, "two"), 40);
+	cr_expect_eq(count_of(&r, "both"), 30);
+	cr_expect_eq(sum_of(&r, "linked"), 5 * 27);
+	cr_expect_eq(count_of(&r, "methods"), 5);
+	cr_expect_not_null(cap_row_text(cap_last_table(&r.cap, "methods"), "probefunc",
+					"shapes::box::volume"));
+	cap_expect_no_loss(&r.cap);
+	rig_finish(&r);
+}
+
+/* The program must do as it does without us: where the kernel would take an instruction for
+ * another, or refuses it, the probe is on the next. */
+static void oddities(const char *way)
+{
+	const char *program = UPROBE_PROGRAM_DIR "/odd";
+	struct worker w;
+	struct rig r;
+
+	start(&r, &w, program, "");
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "target: {pid: %d}\n"
+		  "providers: {uprobe: {%s}}\n"
+		  "probes:\n"
+		  "  - probe: 'uprobe:%s:vector_first:entry'\n"
+		  "    do: [{sum: {into: v, value: arg0}}]\n"
+		  "  - probe: 'uprobe:%s:vector_first:return'\n"
+		  "    do: [{sum: {into: vr, value: retval}}]\n"
+		  "  - probe: 'uprobe:%s:locked_first:entry'\n"
+		  "    do: [{count: {into: l}}]\n"
+		  "  - probe: 'uprobe:%s:loops_back:entry'\n"
+		  "    do: [{count: {into: loops}}]\n"
+		  "  - probe: 'uprobe:%s:overwrites:entry'\n"
+		  "    do: [{sum: {into: over, value: arg0}}]\n"
+		  "  - probe: 'uprobe:%s:moves_stack:entry'\n"
+		  "    do: [{sum: {into: six, value: arg6}}, {sum: {into: seven, value: arg7}}]\n"
+		  "  - probe: 'uprobe:%s:entered_twice:entry'\n"
+		  "    do: [{count: {into: first}}]\n"
+		  "  - probe: 'uprobe:%s:second_entry:entry'\n"
+		  "    do: [{count: {into: second}}]\n",
+		  w.pid, way, program, program, program, program, program, program, program,
+		  program);
+	cr_expect_eq(sum_of(&r, "v"), 77, "%s", way);
+	cr_expect_eq(sum_of(&r, "vr"), 7, "%s", way);
+	cr_expect_eq(count_of(&r, "l"), 7, "%s", way);
+	cr_expect_eq(count_of(&r, "loops"), 7, "%s", way);
+	cr_expect_eq(sum_of(&r, "over"), 77, "%s", way);
+	cr_expect_eq(sum_of(&r, "six"), 7 * 41, "%s", way);
+	cr_expect_eq(sum_of(&r, "seven"), 7 * 42, "%s", way);
+	cr_expect_eq(count_of(&r, "first"), 7, "%s", way);
+	cr_expect_eq(count_of(&r, "second"), 14, "%s", way);
+	cap_expect_no_loss(&r.cap);
+	rig_finish(&r);
+}
+
+Test(builds, functions_that_begin_oddly)
+{
+	for (size_t k = 0; k < sizeof(ways) / sizeof(ways[0]); k++)
+		oddities(ways[k]);
+}
+
+Test(builds, UPROBE_INSTRUCTION)
+{
+	const char *program = UPROBE_PROGRAM_DIR "/odd";
+	struct rig r;
+
+	/* Its only other instruction comes behind what it does to memory. */
+	rig_init(&r);
+	cr_assert_eq(rig_prepare(&r,
+				 "version: 1\n"
+				 "probes:\n"
+				 "  - probe: 'uprobe:%s:locked_only:return'\n"
+				 "    do: [{count: {into: n, by: [retval]}}]\n"
+				 "  - probe: 'uprobe:%s:locked_only:+0x0'\n"
+				 "    do: [{count: {into: n2}}]\n",
+				 program, program),
+		     -EOPNOTSUPP, "%s", rig_errors(&r));
+	rig_expect_tag(&r, 0, "UPROBE_INSTRUCTION");
+	rig_finish(&r);
+}
+
+/* All ten thousand, one program, each fires once. */
+Test(builds, ten_thousand)
+{
+	const char *program = UPROBE_PROGRAM_DIR "/ten-thousand";
+	struct worker w;
+	struct rig r;
+
+	start(&r, &w, program, "");
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "options: {rows: 20000}\n"
+		  "target: {pid: %d}\n"
+		  "probes:\n"
+		  "  - probe: 'uprobe:%s:t[0-9]*:entry'\n"
+		  "    do: [{count: {into: n, by: [probefunc]}}]\n",
+		  w.pid, program);
+	const struct cap_table *t = cap_last_table(&r.cap, "n");
+	cr_expect_eq(weft_session_n_programs(r.session), 1);
+	cr_assert_eq(t->n_rows, 10000);
+	for (size_t i = 0; i < t->n_rows; i++)
+		cr_expect_eq(t->rows[i].count, 1);
+	cap_expect_no_loss(&r.cap);
+	rig_finish(&r);
+}
