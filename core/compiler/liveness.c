@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Liveness: which registers live where. Few registers live across blocks, so only those take part
- * in the data flow over bit sets; the rest is seen within its block.
+ * Liveness: which registers live where. Most live within one block. For each of the others, where
+ * it is wanted is followed backwards, block by block, to where it is made. That takes as long as
+ * the register lives, and a program of hundreds of clauses has many that live shortly.
  *
  * Blocks begin at labels and behind jumps. A block has at most two successors: the one its last
  * instruction jumps to, and the next.
@@ -19,18 +20,28 @@ struct block {
 	uint32_t successor[2]; /* NOWHERE: none */
 };
 
+/* Where a register is read or written; of one instruction, reading comes first. */
+struct event {
+	uint32_t insn, block;
+	bool writes;
+};
+
 struct flow {
 	const struct weft_ir *ir;
 	struct weft_interval *intervals;
 	struct block *blocks;
 	size_t n_blocks;
 	uint32_t *block_of_label;
-	uint32_t *seen;  /* by register: the block + 1 that last defined it */
-	uint32_t *dense; /* by register: index + 1 among those that live across blocks */
-	weft_vreg *wide; /* the inverse */
-	size_t n_wide, words;
-	uint64_t *in, *use,
-		*def; /* a bit set for each block; what is live at its end is not kept */
+	/* Of register v: events[first_event[v]] up to the next register's first, in order. */
+	struct event *events;
+	uint32_t *first_event;
+	uint32_t *before; /* likewise, of a block: those that it follows */
+	uint32_t *first_before;
+	uint32_t *calls; /* of an instruction: how many come before it */
+	/* Of a block: the register that was last seen to be written in it, to live where it begins,
+	 * and where it ends. */
+	weft_vreg *written, *in, *out;
+	uint32_t *wanted; /* the blocks where the register at hand lives at the beginning */
 };
 
 static void find_blocks(struct flow *f)
@@ -61,94 +72,66 @@ static void find_blocks(struct flow *f)
 	}
 }
 
-/* Calls fn for every use of a block that no definition in the block precedes. */
-static void exposed_uses(struct flow *f, size_t b, void (*fn)(struct flow *, size_t, weft_vreg))
+/* ---- who is where ---- */
+
+/* Turns lengths, in first[k + 1], into where each list begins. */
+static void begin_lists(uint32_t *first, size_t n)
 {
+	for (size_t k = 0; k < n; k++)
+		first[k + 1] += first[k];
+}
+
+/* When lists were filled, each first[k] having moved on to the next list's. */
+static void end_lists(uint32_t *first, size_t n)
+{
+	for (size_t k = n; k; k--)
+		first[k] = first[k - 1];
+	first[0] = 0;
+}
+
+static int find_events(struct flow *f)
+{
+	const struct weft_ir *ir = f->ir;
 	weft_vreg *uses[WEFT_IR_MAX_USES];
+	uint32_t block = 0;
 
-	for (uint32_t i = f->blocks[b].first; i <= f->blocks[b].last; i++) {
-		const struct weft_ir_insn *insn = &f->ir->insns[i];
-
-		for (size_t n = weft_ir_uses(f->ir, insn, uses); n--;)
-			if (f->seen[*uses[n]] != b + 1)
-				fn(f, b, *uses[n]);
-		if (insn->dst)
-			f->seen[insn->dst] = (uint32_t)b + 1;
+	for (size_t i = 0; i < ir->n_insns; i++) {
+		for (size_t n = weft_ir_uses(ir, &ir->insns[i], uses); n--;)
+			f->first_event[*uses[n] + 1]++;
+		f->first_event[ir->insns[i].dst + 1]++;
 	}
-}
-
-static void note_wide(struct flow *f, size_t b, weft_vreg v)
-{
-	(void)b;
-	if (f->dense[v])
-		return;
-	f->wide[f->n_wide++] = v;
-	f->dense[v] = (uint32_t)f->n_wide;
-}
-
-static void set_bit(uint64_t *set, size_t i)
-{
-	set[i / 64] |= UINT64_C(1) << (i % 64);
-}
-
-static void clear_bit(uint64_t *set, size_t i)
-{
-	set[i / 64] &= ~(UINT64_C(1) << (i % 64));
-}
-
-static void note_use(struct flow *f, size_t b, weft_vreg v)
-{
-	set_bit(&f->use[b * f->words], f->dense[v] - 1);
-}
-
-static int data_flow(struct flow *f)
-{
-	bool changed = true;
-	size_t b, w, k;
-
-	f->words = (f->n_wide + 63) / 64;
-	f->in = calloc(f->n_blocks * f->words + 1, sizeof(*f->in));
-	f->use = calloc(f->n_blocks * f->words + 1, sizeof(*f->use));
-	f->def = calloc(f->n_blocks * f->words + 1, sizeof(*f->def));
-	if (!f->in || !f->use || !f->def)
+	begin_lists(f->first_event, ir->n_vregs);
+	f->events = calloc(f->first_event[ir->n_vregs] + 1, sizeof(*f->events));
+	if (!f->events)
 		return -ENOMEM;
-	memset(f->seen, 0, f->ir->n_vregs * sizeof(*f->seen));
-	for (b = 0; b < f->n_blocks; b++) {
-		exposed_uses(f, b, note_use);
-		for (uint32_t i = f->blocks[b].first; i <= f->blocks[b].last; i++) {
-			weft_vreg dst = f->ir->insns[i].dst;
-
-			if (dst && f->dense[dst])
-				set_bit(&f->def[b * f->words], f->dense[dst] - 1);
-		}
+	for (uint32_t i = 0; i < ir->n_insns; i++) {
+		block += i > f->blocks[block].last;
+		for (size_t n = weft_ir_uses(ir, &ir->insns[i], uses); n--;)
+			f->events[f->first_event[*uses[n]]++] =
+				(struct event){.insn = i, .block = block};
+		f->events[f->first_event[ir->insns[i].dst]++] =
+			(struct event){.insn = i, .block = block, .writes = true};
+		f->calls[i + 1] = f->calls[i] + (ir->insns[i].op == WEFT_IR_CALL);
 	}
-	while (changed) {
-		changed = false;
-		for (b = f->n_blocks; b--;) {
-			for (w = 0; w < f->words; w++) {
-				uint64_t out = 0, in;
-
-				for (k = 0; k < 2; k++)
-					if (f->blocks[b].successor[k] != NOWHERE)
-						out |= f->in[f->blocks[b].successor[k] * f->words + w];
-				in = f->use[b * f->words + w] | (out & ~f->def[b * f->words + w]);
-				changed |= in != f->in[b * f->words + w];
-				f->in[b * f->words + w] = in;
-			}
-		}
-	}
+	end_lists(f->first_event, ir->n_vregs);
 	return 0;
 }
 
-static void live_out(const struct flow *f, size_t b, uint64_t *out)
+static void find_before(struct flow *f)
 {
-	for (size_t w = 0; w < f->words; w++) {
-		out[w] = 0;
+	for (size_t b = 0; b < f->n_blocks; b++)
 		for (size_t k = 0; k < 2; k++)
 			if (f->blocks[b].successor[k] != NOWHERE)
-				out[w] |= f->in[f->blocks[b].successor[k] * f->words + w];
-	}
+				f->first_before[f->blocks[b].successor[k] + 1]++;
+	begin_lists(f->first_before, f->n_blocks);
+	for (uint32_t b = 0; b < f->n_blocks; b++)
+		for (size_t k = 0; k < 2; k++)
+			if (f->blocks[b].successor[k] != NOWHERE)
+				f->before[f->first_before[f->blocks[b].successor[k]]++] = b;
+	end_lists(f->first_before, f->n_blocks);
 }
+
+/* ---- where one lives ---- */
 
 static void extend(struct weft_interval *i, uint32_t position)
 {
@@ -205,91 +188,120 @@ static void local_lives(struct flow *f)
 	}
 }
 
-/* Everything in a set lives at the position. Sets are sparse: few values live anywhere at a time. */
-static void extend_all(struct flow *f, const uint64_t *set, uint32_t position)
+static void want(struct flow *f, weft_vreg v, uint32_t b, uint32_t *n)
 {
-	for (size_t w = 0; w < f->words; w++)
-		for (uint64_t bits = set[w]; bits; bits &= bits - 1)
-			extend(&f->intervals[f->wide[64 * w + (size_t)__builtin_ctzll(bits)]],
-			       position);
+	if (f->in[b] == v)
+		return;
+	f->in[b] = v;
+	extend(&f->intervals[v], 2 * f->blocks[b].first);
+	f->wanted[(*n)++] = b;
 }
 
-static void wide_lives(struct flow *f)
+/* Finds all blocks where v lives at the beginning; returns how many. */
+static uint32_t follow(struct flow *f, weft_vreg v)
 {
-	for (size_t b = 0; b < f->n_blocks; b++) {
-		extend_all(f, &f->in[b * f->words], 2 * f->blocks[b].first);
-		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): what f holds is freed by its owner */
-		for (size_t k = 0; k < 2; k++) {
-			uint32_t s = f->blocks[b].successor[k];
+	uint32_t end = f->first_event[v + 1], seen = NOWHERE, n = 0;
 
-			if (s != NOWHERE)
-				extend_all(f, &f->in[s * f->words], 2 * f->blocks[b].last + 1);
+	for (uint32_t i = f->first_event[v]; i < end; i++)
+		if (f->events[i].writes)
+			f->written[f->events[i].block] = v;
+	for (uint32_t i = f->first_event[v]; i < end; i++) {
+		if (f->events[i].block != seen && !f->events[i].writes)
+			want(f, v, f->events[i].block, &n); /* read first, in this block */
+		seen = f->events[i].block;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t b = f->wanted[i];
+
+		for (uint32_t k = f->first_before[b]; k < f->first_before[b + 1]; k++) {
+			uint32_t p = f->before[k];
+
+			f->out[p] = v;
+			extend(&f->intervals[v], 2 * f->blocks[p].last + 1);
+			if (f->written[p] != v)
+				want(f, v, p, &n);
 		}
 	}
+	return n;
 }
 
-/* Finds what lives across a call; of what lives within one block the span already tells. */
-static int spare(struct flow *f)
+/* Whether v lives across a call in the block of event *at, which moves on to the next block's. */
+static bool across_in_block(const struct flow *f, weft_vreg v, uint32_t *at)
 {
-	uint64_t *live = calloc(f->words + 1, sizeof(*live));
-	uint64_t *across = calloc(f->words + 1, sizeof(*across));
-	weft_vreg *uses[WEFT_IR_MAX_USES];
-	int ret;
+	uint32_t b = f->events[*at].block, end = f->first_event[v + 1];
+	uint32_t calls = f->calls[f->blocks[b].first]; /* before its life begins */
+	bool across = false;
 
-	for (size_t b = 0; live && across && b < f->n_blocks; b++) {
-		live_out(f, b, live);
-		for (uint32_t i = f->blocks[b].last + 1; i-- > f->blocks[b].first;) {
-			const struct weft_ir_insn *insn = &f->ir->insns[i];
+	for (; *at < end && f->events[*at].block == b; ++*at) {
+		const struct event *e = &f->events[*at];
 
-			if (insn->dst && f->dense[insn->dst])
-				clear_bit(live, f->dense[insn->dst] - 1);
-			for (size_t w = 0; insn->op == WEFT_IR_CALL && w < f->words; w++)
-				across[w] |= live[w];
-			for (size_t n = weft_ir_uses(f->ir, insn, uses); n--;)
-				if (f->dense[*uses[n]])
-					set_bit(live, f->dense[*uses[n]] - 1);
-		}
+		if (e->writes)
+			calls = f->calls[e->insn + 1];
+		else
+			across |= f->calls[e->insn] > calls;
 	}
-	for (size_t k = 0; across && k < f->n_wide; k++)
-		f->intervals[f->wide[k]].spared = !(across[k / 64] >> (k % 64) & 1);
-	ret = live && across ? 0 : -ENOMEM;
-	free(across);
-	free(live);
-	return ret;
+	return across || (f->out[b] == v && f->calls[f->blocks[b].last + 1] > calls);
+}
+
+static bool is_spared(const struct flow *f, weft_vreg v, uint32_t n_wanted)
+{
+	for (uint32_t i = 0; i < n_wanted; i++) {
+		const struct block *b = &f->blocks[f->wanted[i]];
+
+		if (f->out[f->wanted[i]] == v && f->written[f->wanted[i]] != v &&
+		    f->calls[b->last + 1] > f->calls[b->first])
+			return false;
+	}
+	for (uint32_t i = f->first_event[v]; i < f->first_event[v + 1];)
+		if (across_in_block(f, v, &i))
+			return false;
+	return true;
 }
 
 int weft_liveness(const struct weft_ir *ir, struct weft_interval *intervals)
 {
 	struct flow f = {.ir = ir, .intervals = intervals};
+	size_t n = ir->n_insns + 2;
 	int ret = -ENOMEM;
-	size_t b;
 
 	for (size_t v = 0; v < ir->n_vregs; v++)
 		intervals[v] = (struct weft_interval){.start = UINT32_MAX, .hint = WEFT_NO_HINT};
-	f.blocks = calloc(ir->n_insns + 1, sizeof(*f.blocks));
+	f.blocks = calloc(n, sizeof(*f.blocks));
 	f.block_of_label = calloc(ir->n_labels + 1, sizeof(*f.block_of_label));
-	f.seen = calloc(ir->n_vregs + 1, sizeof(*f.seen));
-	f.dense = calloc(ir->n_vregs + 1, sizeof(*f.dense));
-	f.wide = calloc(ir->n_vregs + 1, sizeof(*f.wide));
-	if (!f.blocks || !f.block_of_label || !f.seen || !f.dense || !f.wide)
+	f.first_event = calloc(ir->n_vregs + 1, sizeof(*f.first_event));
+	f.before = calloc(2 * n, sizeof(*f.before));
+	f.first_before = calloc(n, sizeof(*f.first_before));
+	f.calls = calloc(n, sizeof(*f.calls));
+	f.written = calloc(n, sizeof(*f.written));
+	f.in = calloc(n, sizeof(*f.in));
+	f.out = calloc(n, sizeof(*f.out));
+	f.wanted = calloc(n, sizeof(*f.wanted));
+	if (!f.blocks || !f.block_of_label || !f.first_event || !f.before || !f.first_before ||
+	    !f.calls || !f.written || !f.in || !f.out || !f.wanted)
 		goto out;
 	find_blocks(&f);
-	for (b = 0; b < f.n_blocks; b++)
-		exposed_uses(&f, b, note_wide);
-	ret = data_flow(&f);
+	find_before(&f);
+	ret = find_events(&f);
 	if (ret)
 		goto out;
 	local_lives(&f);
-	wide_lives(&f);
-	ret = spare(&f);
+	for (weft_vreg v = WEFT_FIRST; v < ir->n_vregs; v++) {
+		uint32_t n_wanted = follow(&f, v);
+
+		if (n_wanted) /* of what lives within one block the span tells enough */
+			intervals[v].spared = is_spared(&f, v, n_wanted);
+	}
 out:
 	free(f.blocks);
 	free(f.block_of_label);
-	free(f.seen);
-	free(f.dense);
-	free(f.wide);
+	free(f.events);
+	free(f.first_event);
+	free(f.before);
+	free(f.first_before);
+	free(f.calls);
+	free(f.written);
 	free(f.in);
-	free(f.use);
-	free(f.def);
+	free(f.out);
+	free(f.wanted);
 	return ret;
 }

@@ -191,7 +191,7 @@ static int loss_site(struct weft_plan *plan, enum weft_loss loss, uint32_t claus
 		     struct weft_error *err)
 {
 	struct weft_loss_site *site;
-	uint32_t state_offset;
+	uint32_t state_offset = 0;
 	int ret;
 
 	/* A clause that is compiled for several kinds of probes counts at the same places. */

@@ -383,6 +383,9 @@ Test(compiler_size, CLAUSE_TOO_LARGE_code, .timeout = 120)
 	rig_finish(&r);
 }
 
+#define SET  "|self.s|execname"
+#define SET8 SET, SET, SET, SET, SET, SET, SET, SET
+
 /* More branches than the verifier remembers, where nothing can be passed by: what `set` gives
  * `this.` is used behind it. */
 Test(compiler_size, CLAUSE_TOO_LARGE_branches, .timeout = 120)
@@ -390,10 +393,10 @@ Test(compiler_size, CLAUSE_TOO_LARGE_branches, .timeout = 120)
 	struct rig r;
 
 	init(&r, 128);
-	for (unsigned i = 0; i < 16; i++) {
-		rig_clause(&r, NULL, "set", "|self.x|arg0", NULL);
-		for (unsigned k = 1; k < 100; k++)
-			rig_action(&r, "set", "|self.x|arg0", NULL);
+	for (unsigned i = 0; i < 12; i++) {
+		rig_clause(&r, NULL, "set", SET8, NULL);
+		for (unsigned k = 1; k < 13; k++)
+			rig_action(&r, "set", SET8, NULL);
 	}
 	expect_too_large(&r, "branches", 5);
 	rig_finish(&r);
