@@ -30,29 +30,32 @@ enum outcome { COUNTED, RECORDED, REFUSED };
 
 static const struct clause {
 	const char *name;
-	const char *action; /* left out as long as the language has no such action */
-	const char *text;   /* of the probe set */
-	const char *object; /* of the same in C */
-	const char *bpftrace;
+	const char *action;   /* left out as long as the language has no such action */
+	const char *text;     /* of the probe set */
+	const char *after;    /* of its second clause, at the end of the call; or NULL */
+	const char *object;   /* of the same in C */
+	const char *bpftrace; /* NULL: only one of its programs could be measured */
 	enum outcome outcome;
 } clauses[] = {
-	{"count by pid", "count", "do: [{count: {into: a, by: {pid: pid}}}]", "count_pid",
+	{"count by pid", "count", "do: [{count: {into: a, by: {pid: pid}}}]", NULL, "count_pid",
 	 "{ @[pid] = count() }", COUNTED},
-	{"count by execname", "count", "do: [{count: {into: a, by: {program: execname}}}]",
+	{"count by execname", "count", "do: [{count: {into: a, by: {program: execname}}}]", NULL,
 	 "count_execname", "{ @[comm] = count() }", COUNTED},
-	{"quantize of a value", "quantize", "do: [{quantize: {into: a, value: arg1}}]", "quantize",
-	 "{ @ = hist(args->who) }", COUNTED},
+	{"quantize of a value", "quantize", "do: [{quantize: {into: a, value: arg1}}]", NULL,
+	 "quantize", "{ @ = hist(args->who) }", COUNTED},
 	{"predicate that fails", "count",
-	 "when: arg1 > 100 && arg2 == 1\n    do: [{count: {into: a}}]", "predicate_fails",
+	 "when: arg1 > 100 && arg2 == 1\n    do: [{count: {into: a}}]", NULL, "predicate_fails",
 	 "/args->who > 100 && args->ioprio == 1/ { @ = count() }", REFUSED},
 	{"predicate on a string", "count",
-	 "when: execname == \"bench-clauses\"\n    do: [{count: {into: a}}]", "predicate_string",
-	 "/comm == \"bench-clauses\"/ { @ = count() }", COUNTED},
+	 "when: execname == \"bench-clauses\"\n    do: [{count: {into: a}}]", NULL,
+	 "predicate_string", "/comm == \"bench-clauses\"/ { @ = count() }", COUNTED},
 	{"emit of four fields", "emit",
-	 "do: [{emit: {program: execname, tid: tid, first: arg1, second: arg2}}]", "emit",
+	 "do: [{emit: {program: execname, tid: tid, first: arg1, second: arg2}}]", NULL, "emit",
 	 "{ printf(\"%s %d %d %d\\n\", comm, tid, args->who, args->ioprio) }", RECORDED},
-	{"count by ustack", "count", "do: [{count: {into: a, by: {stack: ustack}}}]",
+	{"count by ustack", "count", "do: [{count: {into: a, by: {stack: ustack}}}]", NULL,
 	 "count_ustack", "{ @[ustack(64)] = count() }", COUNTED},
+	{"self set and read", "set", "do: [{set: {self.who: arg1}}]",
+	 "when: self.who == 77\n    do: [{count: {into: a}}]", "self", NULL, COUNTED},
 };
 
 static int by_value(const void *a, const void *b)
@@ -77,7 +80,7 @@ struct row {
 };
 
 /* A turn, and whether every firing came out as it should. */
-static int turn(const struct drive *d, struct row *r, int program, double *ns)
+static int turn(const struct drive *d, struct row *r, const struct program *p, double *ns)
 {
 	const struct weft_schema *schema = r->set.plan->schemas;
 	int ring = r->programs.maps.fds[WEFT_PLAN_RING], ret;
@@ -85,7 +88,7 @@ static int turn(const struct drive *d, struct row *r, int program, double *ns)
 	uint64_t least = r->clause->outcome == REFUSED ? 0 : CALLS;
 	struct turn t = {0};
 
-	ret = drive_turn(d, program, CALLS, &t);
+	ret = drive_turn(d, p->fd, CALLS, &t);
 	*ns = t.ns;
 	if (ret)
 		return ret;
@@ -114,15 +117,18 @@ static int measure_clause(const struct drive *d, const struct program *empty, st
 	for (unsigned i = 0; i < TURNS && !ret; i++) {
 		struct turn t;
 
-		ret = drive_turn(d, empty->fd, CALLS, &t);
+		ret = drive_turn(d,
+				 (const int[]){empty->fd[0], r->clause->after ? empty->fd[1] : -1},
+				 CALLS, &t);
 		none[i] = t.ns;
 		if (!ret)
-			ret = turn(d, r, r->programs.weft.fd, &weft[i]);
+			ret = turn(d, r, &r->programs.weft, &weft[i]);
 		if (!ret)
-			ret = turn(d, r, r->programs.clang.fd, &clang[i]);
+			ret = turn(d, r, &r->programs.clang, &clang[i]);
 		snprintf(text, sizeof(text), "tracepoint:syscalls:sys_enter_ioprio_set %s",
-			 r->clause->bpftrace);
-		if (!ret && n_peer == i && i < BPFTRACE_TURNS && !drive_bpftrace(d, text, CALLS, &t))
+			 r->clause->bpftrace ? r->clause->bpftrace : "");
+		if (!ret && r->clause->bpftrace && n_peer == i && i < BPFTRACE_TURNS &&
+		    !drive_bpftrace(d, text, CALLS, &t))
 			peer[n_peer++] = t.ns;
 	}
 	r->empty = median(none, TURNS);
@@ -155,7 +161,9 @@ static int run_clause(const struct drive *d, const struct program *empty,
 	char yaml[512], path[4096];
 	int ret;
 
-	snprintf(yaml, sizeof(yaml), SET_HEAD "  - probe: bench:::call\n    %s\n", clause->text);
+	snprintf(yaml, sizeof(yaml), SET_HEAD "  - probe: bench:::call\n    %s\n%s%s\n",
+		 clause->text, clause->after ? "  - probe: bench:::done\n    " : "",
+		 clause->after ? clause->after : "");
 	snprintf(path, sizeof(path), "%s/%s.bpf.o", objects, clause->object);
 	ret = compiled_init(&r.set, yaml);
 	if (!ret) {
@@ -218,7 +226,7 @@ static int measure_compiling(void)
 
 int main(int argc, char **argv)
 {
-	struct program empty = {.fd = -1};
+	struct program empty = {.fd = {-1, -1}};
 	struct drive d = {.stats_fd = -1};
 	int ret = drive_init(&d);
 

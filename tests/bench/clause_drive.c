@@ -28,20 +28,32 @@
 #define DEPTH       16
 #define PATIENCE_MS 5000 /* for bpftrace to begin */
 
-static const char id_path[] = "/sys/kernel/tracing/events/syscalls/sys_enter_ioprio_set/id";
+static const char *const id_paths[DRIVE_SIDES] = {
+	"/sys/kernel/tracing/events/syscalls/sys_enter_ioprio_set/id",
+	"/sys/kernel/tracing/events/syscalls/sys_exit_ioprio_set/id",
+};
+
+static int read_id(const char *path, uint32_t *id)
+{
+	FILE *f = fopen(path, "re");
+	int ret = f && fscanf(f, "%u", id) == 1 ? 0 : -ENOENT;
+
+	if (ret)
+		fprintf(stderr, "%s: %s\n", path, strerror(errno));
+	if (f)
+		fclose(f);
+	return ret;
+}
 
 int drive_init(struct drive *d)
 {
 	union bpf_attr attr;
 	cpu_set_t set;
-	FILE *f = fopen(id_path, "re");
 	int cpu;
 
-	if (!f || fscanf(f, "%u", &d->event) != 1) {
-		fprintf(stderr, "%s: %s\n", id_path, strerror(errno));
-		return -ENOENT;
-	}
-	fclose(f);
+	for (int side = 0; side < DRIVE_SIDES; side++)
+		if (read_id(id_paths[side], &d->events[side]))
+			return -ENOENT;
 	cpu = sched_getcpu();
 	CPU_ZERO(&set);
 	CPU_SET((size_t)cpu, &set);
@@ -73,10 +85,10 @@ static __attribute__((noinline)) uint64_t call(int depth, uint64_t n)
 	return done;
 }
 
-static int attach(const struct drive *d, int program)
+static int attach(uint32_t event, int program)
 {
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = d->event};
+		.type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr), .config = event};
 	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0)
@@ -88,31 +100,54 @@ static int attach(const struct drive *d, int program)
 	return fd;
 }
 
-static int measure(int program, uint64_t n, struct turn *out)
+static int infos(const int programs[DRIVE_SIDES], struct bpf_prog_info out[DRIVE_SIDES])
 {
-	struct bpf_prog_info before, after;
-	int ret;
+	int ret = 0;
 
-	memset(&before, 0, sizeof(before));
-	memset(&after, 0, sizeof(after));
-	ret = weft_bpf_program_info(program, &before);
-	call(DEPTH, n);
-	if (!ret)
-		ret = weft_bpf_program_info(program, &after);
-	out->firings = after.run_cnt - before.run_cnt;
-	if (out->firings)
-		out->ns = (double)(after.run_time_ns - before.run_time_ns) / (double)out->firings;
+	memset(out, 0, DRIVE_SIDES * sizeof(*out));
+	for (int side = 0; side < DRIVE_SIDES && !ret; side++)
+		if (programs[side] >= 0)
+			ret = weft_bpf_program_info(programs[side], &out[side]);
 	return ret;
 }
 
-int drive_turn(const struct drive *d, int program, uint64_t n, struct turn *out)
+static int measure(const int programs[DRIVE_SIDES], uint64_t n, struct turn *out)
 {
-	int event = attach(d, program), ret;
+	struct bpf_prog_info before[DRIVE_SIDES], after[DRIVE_SIDES];
+	int ret = infos(programs, before);
 
-	if (event < 0)
-		return event;
-	ret = measure(program, n, out);
-	close(event);
+	call(DEPTH, n);
+	if (!ret)
+		ret = infos(programs, after);
+	if (ret)
+		return ret;
+	*out = (struct turn){.firings = after[0].run_cnt - before[0].run_cnt};
+	for (int side = 0; side < DRIVE_SIDES; side++) {
+		uint64_t firings = after[side].run_cnt - before[side].run_cnt;
+
+		if (firings)
+			out->ns += (double)(after[side].run_time_ns - before[side].run_time_ns) /
+				   (double)firings;
+	}
+	return 0;
+}
+
+int drive_turn(const struct drive *d, const int programs[DRIVE_SIDES], uint64_t n, struct turn *out)
+{
+	int events[DRIVE_SIDES] = {-1, -1}, ret = 0;
+
+	for (int side = DRIVE_SIDES; side-- && !ret;) {
+		if (programs[side] < 0)
+			continue;
+		events[side] = attach(d->events[side], programs[side]);
+		if (events[side] < 0)
+			ret = events[side];
+	}
+	if (!ret)
+		ret = measure(programs, n, out);
+	for (int side = 0; side < DRIVE_SIDES; side++)
+		if (events[side] >= 0)
+			close(events[side]);
 	return ret;
 }
 
@@ -178,6 +213,7 @@ int drive_bpftrace(const struct drive *d, const char *text, uint64_t n, struct t
 {
 	pid_t pid = start(text);
 	int program = -1, status, ret = -ETIMEDOUT;
+	int programs[DRIVE_SIDES] = {-1, -1};
 
 	(void)d;
 	if (pid < 0)
@@ -188,13 +224,13 @@ int drive_bpftrace(const struct drive *d, const char *text, uint64_t n, struct t
 			return -ENOENT;
 		if (program >= 0)
 			close(program); /* one that bpftrace loads as a trial, perhaps */
-		program = program_of(pid);
+		program = programs[0] = program_of(pid);
 		if (program >= 0)
-			measure(program, 1, out);
+			measure(programs, 1, out);
 		usleep(1000);
 	}
 	if (out->firings)
-		ret = measure(program, n, out);
+		ret = measure(programs, n, out);
 	if (program >= 0)
 		close(program);
 	kill(pid, SIGINT);

@@ -65,6 +65,24 @@ static int complain(const struct weft_error *err)
 
 /* ---- weft's ---- */
 
+static const struct weft_probe_info *info_of(void *arg, uint32_t clause)
+{
+	(void)arg;
+	(void)clause;
+	return probe_info();
+}
+
+static int find_variables(struct compiled *c)
+{
+	uint32_t index;
+	int ret;
+
+	ret = weft_state_build(c->set, info_of, NULL, c->set->arena, &c->variables, c->err);
+	for (size_t i = 0; !ret && c->variables && i < c->variables->n_vars; i++)
+		ret = weft_plan_variable(c->plan, c->variables->vars[i], &index, c->err);
+	return ret ? complain(c->err) : 0;
+}
+
 static int compile_all(struct compiled *c)
 {
 	static const struct weft_group_probe probe = {.cookie = 2};
@@ -76,6 +94,9 @@ static int compile_all(struct compiled *c)
 	c->plan = weft_plan_create(c->set, (uint32_t)libbpf_num_possible_cpus(), c->err);
 	if (!c->typed || !c->programs || !c->plan)
 		return -ENOMEM;
+	if (find_variables(c))
+		return -EINVAL;
+	env.state = c->variables;
 	for (size_t i = 0; i < n; i++) {
 		struct weft_group group = {.info = env.info,
 					   .clauses = &c->typed[i],
@@ -115,12 +136,16 @@ void compiled_finish(struct compiled *c)
 static int sizes(struct program *p)
 {
 	struct bpf_prog_info info;
-	int ret;
+	int ret = 0;
 
-	memset(&info, 0, sizeof(info));
-	ret = weft_bpf_program_info(p->fd, &info);
-	p->xlated = info.xlated_prog_len / (uint32_t)sizeof(struct bpf_insn);
-	p->jited = info.jited_prog_len;
+	for (int side = 0; side < DRIVE_SIDES && !ret; side++) {
+		if (p->fd[side] < 0)
+			continue;
+		memset(&info, 0, sizeof(info));
+		ret = weft_bpf_program_info(p->fd[side], &info);
+		p->xlated += info.xlated_prog_len / (uint32_t)sizeof(struct bpf_insn);
+		p->jited += info.jited_prog_len;
+	}
 	return ret;
 }
 
@@ -168,7 +193,7 @@ static int load_clang(struct loaded *l, const struct compiled *c, const char *pa
 	struct bpf_program *program;
 	struct bpf_map *map;
 	uint64_t *control;
-	int fd, ret;
+	int fd, ret, side;
 
 	l->object = bpf_object__open_file(path, NULL);
 	if (!l->object)
@@ -187,8 +212,12 @@ static int load_clang(struct loaded *l, const struct compiled *c, const char *pa
 	ret = map ? map_bss(l, map) : -ENOENT;
 	if (ret)
 		return ret;
-	program = bpf_object__next_program(l->object, NULL);
-	l->clang.fd = bpf_program__fd(program);
+	side = 0;
+	bpf_object__for_each_program(program, l->object)
+	{
+		if (side < DRIVE_SIDES)
+			l->clang.fd[side++] = bpf_program__fd(program);
+	}
 	control = clang_words(l, "control");
 	if (!control)
 		return -ENOENT;
@@ -196,20 +225,30 @@ static int load_clang(struct loaded *l, const struct compiled *c, const char *pa
 	return sizes(&l->clang);
 }
 
-int loaded_init(struct loaded *l, struct compiled *c, const char *object)
+static int load_weft(struct loaded *l, struct compiled *c)
 {
 	char *log = NULL;
-	int ret;
 
-	*l = (struct loaded){.weft.fd = -1, .clang.fd = -1};
-	if (weft_maps_create(&l->maps, c->plan, c->err) ||
-	    weft_program_load(&c->programs[0], &l->maps, &l->weft.fd, &log, c->err)) {
-		fputs(log ? log : "", stderr);
-		free(log);
+	if (weft_maps_create(&l->maps, c->plan, c->err))
 		return complain(c->err);
+	for (size_t side = 0; side < DRIVE_SIDES && side < c->n_programs; side++) {
+		if (weft_program_load(&c->programs[side], &l->maps, &l->weft.fd[side], &log,
+				      c->err)) {
+			fputs(log ? log : "", stderr);
+			free(log);
+			return complain(c->err);
+		}
 	}
 	((struct weft_control *)l->maps.state)->enabled = 1;
-	ret = sizes(&l->weft);
+	return sizes(&l->weft);
+}
+
+int loaded_init(struct loaded *l, struct compiled *c, const char *object)
+{
+	int ret;
+
+	*l = (struct loaded){.weft.fd = {-1, -1}, .clang.fd = {-1, -1}};
+	ret = load_weft(l, c);
 	if (!ret)
 		ret = load_clang(l, c, object);
 	if (ret)
@@ -222,8 +261,9 @@ void loaded_finish(struct loaded *l)
 	if (l->bss)
 		munmap(l->bss, l->bss_size);
 	bpf_object__close(l->object);
-	if (l->weft.fd >= 0)
-		close(l->weft.fd);
+	for (int side = 0; side < DRIVE_SIDES; side++)
+		if (l->weft.fd[side] >= 0)
+			close(l->weft.fd[side]);
 	weft_maps_finish(&l->maps);
 }
 
@@ -235,10 +275,9 @@ int program_empty(struct program *p)
 	int ret = -ENOMEM;
 
 	if (err)
-		ret = weft_program_load_own("bench_empty", &load, insns, 2, &p->fd, err);
-	if (!ret)
-		ret = sizes(p);
-	else if (err)
+		ret = weft_program_load_own("bench_empty", &load, insns, 2, &p->fd[0], err);
+	p->fd[1] = p->fd[0];
+	if (ret && err)
 		complain(err);
 	weft_error_destroy(err);
 	return ret;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "clause_drive.h"
 #include "core/kernel/kernel.h"
 #include "core/lang/lang.h"
 #include "core/plan.h"
@@ -13,12 +14,14 @@
 
 struct bpf_object;
 
-/* A probe set on syscalls:sys_enter_ioprio_set, arg0 to arg2 being the call's. */
+/* A probe set: its first clause is one of the beginning of ioprio_set, whose arguments are arg0 to
+ * arg2, its second one of the end. */
 struct compiled {
 	struct weft_error *err;
 	struct weft_set *set;
 	struct weft_plan *plan;
 	struct weft_typed_clause *typed;
+	struct weft_state *variables;
 	struct weft_program *programs; /* one for each clause */
 	size_t n_programs;
 };
@@ -28,8 +31,9 @@ int compiled_init(struct compiled *c, const char *yaml);
 void compiled_finish(struct compiled *c);
 
 struct program {
-	int fd;
-	uint32_t xlated, jited; /* instructions as the kernel keeps them; bytes of machine code */
+	int fd[DRIVE_SIDES]; /* -1: none on that side */
+	uint32_t xlated,
+		jited; /* instructions as the kernel keeps them, bytes of machine code: all */
 };
 
 struct loaded {
@@ -40,7 +44,7 @@ struct loaded {
 	struct program weft, clang;
 };
 
-/* Loads the only program of a set, and the object's over the set's maps; enables both. */
+/* Loads the one or two programs of a set, and the object's over the set's maps; enables them. */
 int loaded_init(struct loaded *l, struct compiled *c, const char *object);
 void loaded_finish(struct loaded *l);
 
@@ -49,6 +53,6 @@ uint64_t loaded_total(const struct loaded *l, const struct compiled *c);
 /* What either program has lost. */
 uint64_t loaded_lost(const struct loaded *l, const struct compiled *c);
 
-int program_empty(struct program *p); /* return 0 */
+int program_empty(struct program *p); /* return 0, on both sides */
 
 #endif
