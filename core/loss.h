@@ -23,9 +23,10 @@ enum weft_loss {
 	WEFT_LOSS_FIRINGS_MISSED,  /* due by the clock, but the kernel made no event */
 	WEFT_LOSS_FAULT_ADDRESS,   /* kernel or user memory that cannot be read */
 	WEFT_LOSS_NOT_RESIDENT, /* user memory that is not in memory, where waiting is not allowed */
-	WEFT_LOSS_FAULT_DIVIDE,     /* division or remainder by zero */
-	WEFT_LOSS_FAULT_RANGE,      /* a length, an index or an argument out of its range */
-	WEFT_LOSS_FAULT_VALUE,      /* a value that the context does not have (a helper failed) */
+	WEFT_LOSS_FAULT_DIVIDE, /* division or remainder by zero */
+	WEFT_LOSS_FAULT_RANGE,  /* a length or an argument out of its range */
+	WEFT_LOSS_FAULT_INDEX,  /* an element that an array of the kernel's types does not have */
+	WEFT_LOSS_FAULT_VALUE,  /* a value that the context does not have (a helper failed) */
 	WEFT_LOSS_STRING_TRUNCATED, /* longer than options.strsize */
 	WEFT_LOSS_PAIRING_DEPTH,    /* more nested frames than options.depth */
 	WEFT_LOSS_PAIRING_NO_ENTRY, /* a return whose entry was not seen */

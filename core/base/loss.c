@@ -101,6 +101,12 @@ const struct weft_loss_spec weft_losses[WEFT_N_LOSSES] = {
 			"A clause ended early: it used a length or a number that is out of range.",
 			"Guard the expression with `when` or `? :`.",
 		},
+	[WEFT_LOSS_FAULT_INDEX] =
+		{
+			"FAULT_INDEX",
+			"A clause ended early: it took an element that the array does not have.",
+			"Guard the index with `when` or `? :`.",
+		},
 	[WEFT_LOSS_FAULT_VALUE] =
 		{
 			"FAULT_VALUE",

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/btf/enums.h"
 #include "core/btf/internal.h"
 
 int weft_btf_malformed(struct weft_error *err, const char *what)
@@ -134,6 +135,7 @@ void weft_btf_destroy(struct weft_btf *b)
 	if (!b)
 		return;
 	weft_btf_release(b);
+	weft_btf_enums_destroy(b->enums);
 	free(b->marks);
 	free(b->heads);
 	free(b->next);
@@ -336,7 +338,7 @@ bool weft_btf_enum_is_signed(const struct weft_btf_type *t)
 }
 
 void weft_btf_constant(const struct weft_btf *b, const struct weft_btf_type *t, uint32_t i,
-		       struct weft_btf_constant *out)
+		       bool is_signed, struct weft_btf_constant *out)
 {
 	const uint32_t *raw = t->body + (size_t)(t->kind == BTF_KIND_ENUM64 ? 3 : 2) * i;
 
@@ -344,5 +346,5 @@ void weft_btf_constant(const struct weft_btf *b, const struct weft_btf_type *t, 
 	if (t->kind == BTF_KIND_ENUM64)
 		out->value = (int64_t)((uint64_t)raw[2] << 32 | raw[1]);
 	else
-		out->value = weft_btf_enum_is_signed(t) ? (int64_t)(int32_t)raw[1] : (int64_t)raw[1];
+		out->value = is_signed ? (int64_t)(int32_t)raw[1] : (int64_t)raw[1];
 }

@@ -66,6 +66,22 @@ struct weft_btf_field {
 void weft_btf_field(const struct weft_btf *btf, const struct weft_btf_type *t, uint32_t i,
 		    struct weft_btf_field *out);
 
+/* members.c: as C names them, in nameless structs and unions too. */
+struct weft_btf_member_at {
+	const char *name;
+	uint32_t type;
+	uint64_t bit;  /* from the beginning of the outermost struct */
+	uint32_t bits; /* of a bit field; else 0 */
+};
+/* fn's result other than 0 ends the walk; -1: the object is malformed. */
+int weft_btf_each_member(const struct weft_btf *btf, const struct weft_btf_type *t,
+			 int (*fn)(const struct weft_btf_member_at *, void *), void *arg);
+/* 1, 0: none, -1: malformed. */
+int weft_btf_find_member(const struct weft_btf *btf, const struct weft_btf_type *t,
+			 const char *name, struct weft_btf_member_at *out);
+const char *weft_btf_nearest_member(const struct weft_btf *btf, const struct weft_btf_type *t,
+				    const char *name);
+
 struct weft_btf_param {
 	const char *name;
 	uint32_t type; /* the last may be 0: variadic */
@@ -79,7 +95,7 @@ struct weft_btf_constant {
 	int64_t value;
 };
 void weft_btf_constant(const struct weft_btf *btf, const struct weft_btf_type *t, uint32_t i,
-		       struct weft_btf_constant *out);
+		       bool is_signed, struct weft_btf_constant *out);
 bool weft_btf_enum_is_signed(const struct weft_btf_type *t);
 
 static inline uint32_t weft_btf_array_of(const struct weft_btf_type *t)

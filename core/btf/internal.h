@@ -23,6 +23,7 @@ struct weft_btf {
 	uint32_t *heads, *next;
 	uint32_t n_heads;
 	unsigned lookups;
+	struct weft_btf_enum *enums; /* made so far */
 };
 
 void weft_btf_release(struct weft_btf *b);

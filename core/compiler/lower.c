@@ -238,7 +238,7 @@ void weft_lower_clause(struct weft_lower *lw, const struct weft_typed_clause *cl
 		weft_ir_store_imm(&lw->ir, 8, lw->scratch, 0, 0);
 	weft_ir_place(&lw->ir, next);
 	lw->scratch = WEFT_NO_VREG;
-	lw->n_stacks = 0;
+	lw->n_stacks = lw->n_members = 0;
 	lw->ir.clause = UINT32_MAX;
 	lw->clause = NULL;
 	memcpy(lw->cached, cached, sizeof(cached));

@@ -41,6 +41,7 @@ enum weft_cached {
 };
 
 #define WEFT_CACHED_STACKS 4u
+#define WEFT_KNOWN_MEMBERS 16u
 
 struct weft_cold {
 	uint32_t label, resume;
@@ -90,6 +91,11 @@ struct weft_lower {
 		weft_vreg id;
 	} stacks[WEFT_CACHED_STACKS];
 	size_t n_stacks;
+	struct {
+		const struct weft_node *node;
+		weft_vreg value;
+	} members[WEFT_KNOWN_MEMBERS]; /* read from memory so far */
+	size_t n_members;
 
 	struct weft_lower_local {        /* this.NAME, by index */
 		weft_vreg value;         /* INT */
@@ -152,6 +158,7 @@ struct weft_memory {
 };
 
 bool weft_lower_may_sleep(const struct weft_lower *lw);
+/* size bytes, 1 to 8, as an unsigned number. */
 weft_vreg weft_lower_read(struct weft_lower *lw, weft_vreg address, uint8_t size, bool user);
 void weft_lower_read_text(struct weft_lower *lw, const struct weft_memory *m, struct weft_place to,
 			  uint32_t cap);
@@ -179,6 +186,11 @@ void weft_lower_text_jump(struct weft_lower *lw, const struct weft_node *n, bool
 /* 16 bytes at `to`. */
 void weft_lower_ipv6(struct weft_lower *lw, const struct weft_node *n, struct weft_place to);
 void weft_lower_regs(struct weft_lower *lw, struct weft_place to);
+
+/* ---- lower_member.c: READ and ELEMENT nodes ---- */
+
+weft_vreg weft_lower_member(struct weft_lower *lw, const struct weft_node *n);
+weft_vreg weft_lower_element(struct weft_lower *lw, const struct weft_node *n);
 
 /* ---- lower_location.c ---- */
 

@@ -303,6 +303,10 @@ static weft_vreg lower_node(struct weft_lower *lw, const struct weft_node *n)
 		return weft_lower_stack_id(lw, n);
 	case WEFT_NODE_CALL:
 		return weft_lower_call(lw, n);
+	case WEFT_NODE_READ:
+		return weft_lower_member(lw, n);
+	case WEFT_NODE_ELEMENT:
+		return weft_lower_element(lw, n);
 	case WEFT_NODE_STATE:
 	case WEFT_NODE_LOCAL:
 	case WEFT_NODE_DEFAULT:

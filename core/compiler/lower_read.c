@@ -64,12 +64,15 @@ weft_vreg weft_lower_read(struct weft_lower *lw, weft_vreg address, uint8_t size
 	int32_t helper = bytes_helper(lw, user);
 	uint32_t mark = lw->frame_used;
 	struct weft_place to = weft_lower_frame(lw, 8);
-	weft_vreg failed =
-		WEFT_CALL(&lw->ir, helper, WEFT_A_FP(to.off), WEFT_A_IMM(size), WEFT_A(address));
+	bool odd = size & (size - 1);
+	weft_vreg failed;
 
+	if (odd)
+		weft_lower_store_imm(lw, to, 8, 0);
+	failed = WEFT_CALL(&lw->ir, helper, WEFT_A_FP(to.off), WEFT_A_IMM(size), WEFT_A(address));
 	check_read(lw, BPF_JEQ, BPF_JNE, failed, address, user);
 	lw->frame_used = mark; /* the next read may use the same bytes */
-	return weft_lower_load(lw, to, size);
+	return weft_lower_load(lw, to, odd ? 8 : size);
 }
 
 /* ---- strings ---- */

@@ -103,7 +103,7 @@ static bool same_key(const struct weft_type *a, const struct weft_type *b)
 		return false;
 	switch (a->kind) {
 	case WEFT_VALUE_INT:
-		return a->size == b->size && a->is_signed == b->is_signed;
+		return a->size == b->size && a->is_signed == b->is_signed && a->names == b->names;
 	case WEFT_VALUE_STRING:
 		return b->cap <= a->cap; /* padded to the first one's */
 	case WEFT_VALUE_STACK:
@@ -304,7 +304,7 @@ static bool same_fields(const struct weft_schema *s, const struct weft_field_lay
 		if (a->offset != b->offset || a->size != b->size || a->type.kind != b->type.kind ||
 		    a->type.is_signed != b->type.is_signed || a->type.space != b->type.space ||
 		    a->type.field != b->type.field || a->type.is_pointer != b->type.is_pointer ||
-		    a->type.is_dump != b->type.is_dump)
+		    a->type.is_dump != b->type.is_dump || a->type.names != b->type.names)
 			return false;
 	}
 	return true;

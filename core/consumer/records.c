@@ -134,6 +134,8 @@ static int decode_field(struct weft_consumer *c, const struct weft_field_layout 
 	case WEFT_VALUE_REGS:
 		decode_regs(c, f, at, out);
 		return 0;
+	case WEFT_VALUE_OBJECT: /* never a value */
+		break;
 	}
 	return -EINVAL;
 }

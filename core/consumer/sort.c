@@ -62,6 +62,7 @@ static int compare_value(const struct weft_value *a, const struct weft_value *b)
 	case WEFT_VALUE_SYMBOL:
 		return weft_frame_compare(a->symbol, b->symbol);
 	case WEFT_VALUE_REGS: /* no key */
+	case WEFT_VALUE_OBJECT:
 		return 0;
 	}
 	return 0;

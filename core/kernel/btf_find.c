@@ -5,9 +5,7 @@
  * searched; from there paths are followed by type id: into the member that the next part of the
  * path names, and into nameless structs and unions on the way.
  *
- * A struct of that name which lacks the member is passed over, for there can be others. In hostile
- * BTF a struct can contain itself, so that there is a limit on how deep a path is followed and on
- * how many types are looked at for it.
+ * A struct of that name which lacks the member is passed over, for there can be others.
  */
 #include "core/kernel/btf_find.h"
 
@@ -17,9 +15,6 @@
 #include <string.h>
 
 #include "core/kernel/btf_objects.h"
-
-#define PATH_DEPTH  32u  /* types within types, nameless ones included */
-#define PATH_LOOKUP 512u /* types looked at for one path in one struct */
 
 struct path {
 	struct weft_btf_member *member;
@@ -33,52 +28,29 @@ struct member_search {
 	struct weft_error *err;
 	struct path *paths;
 	size_t n;
-	unsigned budget;
 };
 
-static int look_into(struct member_search *s, const struct path *p, size_t part,
-		     const struct weft_btf_type *t, uint64_t bits, unsigned depth);
-
-/* The same by id, past qualifiers. What is no struct has no members. */
-static int look_into_id(struct member_search *s, const struct path *p, size_t part, uint32_t id,
-			uint64_t bits, unsigned depth)
+/* Follows the parts of a path behind the struct's name. What is no struct has no members. */
+static int follow(struct member_search *s, const struct path *p, const struct weft_btf_type *t)
 {
-	struct weft_btf_type t;
+	struct weft_btf_type at = *t;
+	struct weft_btf_member_at m;
+	uint64_t bits = 0;
+	int ret;
 
-	if (depth >= PATH_DEPTH || !s->budget--)
-		return weft_btf_malformed(s->err, "its structs nest too deep");
-	if (!weft_btf_strip(s->btf, id, &t, NULL))
-		return weft_btf_malformed(s->err, "it refers to a type that it does not have");
-	return weft_btf_is_struct(&t) ? look_into(s, p, part, &t, bits, depth + 1) : 0;
-}
-
-/* Looks for a part of the path among the members of a struct that lies at `bits` of the first. */
-static int look_into(struct member_search *s, const struct path *p, size_t part,
-		     const struct weft_btf_type *t, uint64_t bits, unsigned depth)
-{
-	struct weft_btf_field f;
-	int ret = 0;
-
-	for (uint32_t i = 0; !ret && i < t->vlen && !p->member->found; i++) {
-		uint64_t at;
-
-		weft_btf_field(s->btf, t, i, &f);
-		at = bits + f.bit;
-		if (!*f.name) {
-			ret = f.bits ? 0 : look_into_id(s, p, part, f.type, at, depth);
-			continue;
-		}
-		if (strcmp(f.name, p->parts[part]) != 0)
-			continue;
-		if (part + 1 < p->n)
-			return look_into_id(s, p, part + 1, f.type, at, depth);
-		if (!f.bits && at % 8 == 0 && at / 8 <= INT32_MAX) {
-			p->member->offset = (uint32_t)(at / 8);
-			p->member->found = true;
-		}
-		return 0;
+	for (size_t part = 1; part < p->n; part++) {
+		ret = weft_btf_find_member(s->btf, &at, p->parts[part], &m);
+		if (ret <= 0)
+			return ret ? weft_btf_malformed(s->err, "its structs nest too deep") : 0;
+		bits += m.bit;
+		if (part + 1 < p->n && !weft_btf_strip(s->btf, m.type, &at, NULL))
+			return weft_btf_malformed(s->err, "its types go round in circles");
 	}
-	return ret;
+	if (!m.bits && bits % 8 == 0 && bits / 8 <= INT32_MAX) {
+		p->member->offset = (uint32_t)(bits / 8);
+		p->member->found = true;
+	}
+	return 0;
 }
 
 static int meet_struct(const struct weft_btf_type *t, void *arg)
@@ -91,8 +63,7 @@ static int meet_struct(const struct weft_btf_type *t, void *arg)
 		const struct path *p = &s->paths[i];
 
 		if (weft_btf_is_struct(t) && !p->member->found && !strcmp(t->name, p->parts[0])) {
-			s->budget = PATH_LOOKUP;
-			ret = look_into(s, p, 1, t, 0, 0);
+			ret = follow(s, p, t);
 			if (ret)
 				return ret;
 		}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* What a probe gives: arguments, the value returned, the time since the entry. */
-#include "core/lang/sema.h"
+#include "core/lang/kernel_types.h"
 
+#include <linux/btf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,15 +66,69 @@ static bool from_text(const struct weft_lang_env *env, const struct weft_arg_typ
 	return true;
 }
 
-/* Without reading BTF all that can be told is whether it is an address: by its size, or its text. */
+/* A pointer, of which nobody has asked what it points to. */
+static bool from_btf_pointer(const struct weft_lang_env *env, const struct weft_arg_type *t,
+			     struct weft_type *out)
+{
+	from_pointer(env, t, out);
+	out->role = WEFT_ROLE_ARG;
+	out->btf_fd = t->btf_fd;
+	out->btf_id = t->btf_id;
+	out->text = t->text;
+	return true;
+}
+
+/* What can be told without type information. */
+static bool from_btf_blind(const struct weft_lang_env *env, const struct weft_arg_type *t,
+			   struct weft_type *out)
+{
+	if (t->size == 8)
+		return from_btf_pointer(env, t, out);
+	return from_int(env, t, out);
+}
+
 static bool from_btf(const struct weft_lang_env *env, const struct weft_arg_type *t,
 		     struct weft_type *out)
 {
 	size_t n = t->text ? strlen(t->text) : 0;
+	struct weft_btf *btf = NULL;
+	struct weft_btf_type of;
 
-	if (t->size != 8 && (t->size || !n || t->text[n - 1] != '*'))
-		return false;
-	return from_pointer(env, t, out);
+	/* Its text says as much: the type information is left alone. */
+	if (n && t->text[n - 1] == '*' && (!t->size || t->size == 8))
+		return from_btf_pointer(env, t, out);
+	if (!env->btf || env->btf->get(env->btf, t->btf_fd, &btf, NULL) ||
+	    !weft_btf_strip(btf, t->btf_id, &of, NULL))
+		return from_btf_blind(env, t, out);
+	if (of.kind == BTF_KIND_PTR)
+		return from_btf_pointer(env, t, out);
+	if (weft_btf_is_struct(&of) || of.kind == BTF_KIND_ARRAY) {
+		out->kind = WEFT_VALUE_OBJECT;
+		return true;
+	}
+	out->kind = WEFT_VALUE_INT;
+	out->size = (uint8_t)of.type;
+	out->is_signed = weft_btf_int_is_signed(&of);
+	if (weft_btf_is_enum(&of)) {
+		out->names = weft_btf_enum(btf, of.id);
+		out->is_signed = out->names && out->names->is_signed;
+		out->text = t->text;
+	}
+	return (of.kind == BTF_KIND_INT || out->names) && is_int_size(of.type);
+}
+
+/* A struct, union or array, whose address the location yields. */
+static struct weft_node *object_at(struct weft_sema *s, struct weft_node *n,
+				   const struct weft_arg_type *t, const struct weft_ast *a)
+{
+	struct weft_btf_ref ref = {.fd = t->btf_fd, .id = t->btf_id, .space = (uint8_t)t->space};
+
+	if (!n)
+		return NULL;
+	ref.btf = weft_sema_btf(s, ref.fd, a->start);
+	if (!ref.btf || !weft_pointer_to(s, &ref, &n->type))
+		return NULL;
+	return weft_place_node(s, n, 0, &ref, a);
 }
 
 static bool (*const from[])(const struct weft_lang_env *, const struct weft_arg_type *,
@@ -132,7 +187,7 @@ struct weft_node *weft_resolve_arg(struct weft_sema *s, uint32_t index, const st
 	n = weft_node_new(s, WEFT_NODE_ARG, type, a);
 	if (n)
 		n->index = index;
-	return n;
+	return type.kind == WEFT_VALUE_OBJECT ? object_at(s, n, &arg.type, a) : n;
 }
 
 static struct weft_node *unknown_arg(struct weft_sema *s, const struct weft_ast *a)
@@ -168,7 +223,6 @@ struct weft_node *weft_resolve_member(struct weft_sema *s, const struct weft_ast
 	const struct weft_ast *of = a->kid[0];
 	struct weft_node *n;
 	struct weft_arg arg;
-	char name[32];
 	bool mine;
 
 	if (of->kind == WEFT_AST_NAME && strcmp(of->s, "args") == 0) {
@@ -186,11 +240,8 @@ struct weft_node *weft_resolve_member(struct weft_sema *s, const struct weft_ast
 	n = weft_resolve_state(s, a, &mine);
 	if (mine)
 		return n;
-	n = weft_type_ast(s, of);
-	if (!n)
-		return NULL;
-	return weft_sema_fail(s, a->start, "EXPR_TYPE", "a value of type %s has no member `%s`",
-			      weft_type_name(&n->type, name), a->s);
+	n = weft_type_place(s, of);
+	return n ? weft_resolve_btf_member(s, n, a) : NULL;
 }
 
 /* ---- returns ---- */
@@ -199,6 +250,7 @@ struct weft_node *weft_resolve_retval(struct weft_sema *s, const struct weft_ast
 {
 	const struct weft_probe_info *info = s->env->info;
 	struct weft_type type;
+	struct weft_node *n;
 
 	if (s->unknown_probe)
 		return NULL;
@@ -210,7 +262,8 @@ struct weft_node *weft_resolve_retval(struct weft_sema *s, const struct weft_ast
 			a->s, info ? probe_text(s) : "`begin` or `end`");
 	if (!weft_arg_value_type(s->env, &info->retval_type, &type))
 		return unreadable(s, a, NULL, &info->retval_type);
-	return weft_node_new(s, WEFT_NODE_RETVAL, type, a);
+	n = weft_node_new(s, WEFT_NODE_RETVAL, type, a);
+	return type.kind == WEFT_VALUE_OBJECT ? object_at(s, n, &info->retval_type, a) : n;
 }
 
 struct weft_node *weft_resolve_regs(struct weft_sema *s, const struct weft_var *v,

@@ -5,6 +5,7 @@
  * that none is lost between CPUs; a variable that is multiplied is read, and then set.
  */
 #include "core/lang/clause.h"
+#include "core/lang/kernel_types.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -175,6 +176,12 @@ static struct weft_node *convert_value(struct weft_clause_typer *c, struct weft_
 				      "`%s=` changes integers, and `%s` is %s", weft_op_text(op),
 				      name, weft_type_phrase(to, want));
 	}
+	if (op == WEFT_OP_EQ && to->role != WEFT_ROLE_NONE && !weft_pointer_fits(&c->s, n, to))
+		return weft_sema_fail(&c->s, n->span.start, "STATE_TYPE",
+				      "`%s` is given %s here and %s at %u:%u; a cast makes one of the "
+				      "other",
+				      name, weft_type_phrase(&n->type, have),
+				      weft_type_phrase(to, want), typed_pos.line, typed_pos.column);
 	return weft_node_convert(&c->s, weft_node_promote(&c->s, n), 8, to->is_signed);
 }
 

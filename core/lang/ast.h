@@ -95,10 +95,22 @@ enum weft_ast_kind {
 	WEFT_AST_UNARY,  /* op, kid[0] */
 	WEFT_AST_BINARY, /* op, kid[0], kid[1]; &&, || and ?? too */
 	WEFT_AST_COND,
-	WEFT_AST_CAST,   /* type, kid[0] */
+	WEFT_AST_CAST,   /* type or ctype, kid[0] */
+	WEFT_AST_SIZEOF, /* ctype, or kid[0] */
 	WEFT_AST_MEMBER, /* kid[0], s */
 	WEFT_AST_CALL,   /* s, kid[0]: the first argument, the others by next */
 	WEFT_AST_INDEX,  /* kid[0][kid[1], ...]: the first of n keys, the others by next */
+};
+
+enum weft_ctype_tag { WEFT_CTYPE_NAME, WEFT_CTYPE_STRUCT, WEFT_CTYPE_UNION, WEFT_CTYPE_ENUM };
+
+/* The name of a type of the kernel's. */
+struct weft_ctype {
+	enum weft_ctype_tag tag;
+	const char *name;
+	uint8_t stars;
+	bool user; /* __user: in the memory of a process */
+	uint32_t start, length;
 };
 
 struct weft_ast {
@@ -111,6 +123,7 @@ struct weft_ast {
 	const char *s;
 	uint32_t n; /* bytes of s; CALL: arguments; INDEX: keys */
 	struct weft_type type;
+	const struct weft_ctype *ctype; /* NULL: type */
 	struct weft_ast *kid[3];
 	struct weft_ast *next; /* among the arguments of a call, the keys of an element */
 };

@@ -8,6 +8,8 @@
 
 static uint8_t space_of(const struct weft_function *f, const struct weft_node *address)
 {
+	if (f->params[0] != WEFT_TAKES_INT)
+		return f->result.space;
 	return address->type.is_pointer ? address->type.space : f->result.space;
 }
 

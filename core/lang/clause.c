@@ -7,10 +7,12 @@
 
 /* ---- formats against arguments ---- */
 
-static const char *mismatch(char conv, enum weft_value_kind kind)
+static const char *mismatch(char conv, const struct weft_type *type)
 {
+	enum weft_value_kind kind = type->kind;
+
 	if (conv == 's')
-		return kind == WEFT_VALUE_INT ? "anything but an integer" : NULL;
+		return kind == WEFT_VALUE_INT && !type->names ? "anything but an integer" : NULL;
 	if (conv == 'x' && kind == WEFT_VALUE_BYTES)
 		return NULL;
 	return kind == WEFT_VALUE_INT ? NULL : "an integer";
@@ -49,7 +51,7 @@ static void check_format(struct weft_clause_typer *c, const struct weft_text *te
 		k++;
 		if (!arg->node)
 			continue;
-		wanted = mismatch(format.pieces[i].conv, arg->node->type.kind);
+		wanted = mismatch(format.pieces[i].conv, &arg->node->type);
 		c->s.src.text = &arg->item->text;
 		if (wanted)
 			weft_sema_fail(&c->s, arg->node->span.start, "FORMAT_ARGUMENTS",
@@ -191,7 +193,7 @@ static int type_alone(struct weft_clause_typer *c, const struct weft_lang_env *e
 	int rc;
 
 	if (!own.state && own.set) {
-		rc = weft_state_build(own.set, one_info, (void *)own.info, c->s.src.arena,
+		rc = weft_state_build(own.set, one_info, (void *)own.info, own.btf, c->s.src.arena,
 				      &own.state, c->s.src.err);
 		if (rc)
 			return rc;

@@ -74,7 +74,7 @@ static bool find(const struct weft_probe_info *info, const char *name, uint32_t 
 struct weft_node *weft_resolve_entry(struct weft_sema *s, const struct weft_ast *a)
 {
 	const struct weft_probe_info *info = s->env->info, *entry = s->env->entry_info;
-	struct weft_type type;
+	struct weft_type type, kept;
 	struct weft_arg arg;
 	struct weft_node *n;
 	uint32_t index;
@@ -90,11 +90,17 @@ struct weft_node *weft_resolve_entry(struct weft_sema *s, const struct weft_ast 
 		return weft_sema_fail(s, a->start, "ARG_UNREADABLE",
 				      "`entry.%s` cannot be read: %s", a->s,
 				      arg.unreadable ? arg.unreadable : "its place is not known");
-	if (!weft_arg_value_type(s->env, &arg.type, &type))
+	if (!weft_arg_value_type(s->env, &arg.type, &type) ||
+	    !weft_lang_arg_type(s->env->set, entry, index, &kept))
 		return weft_sema_fail(s, a->start, "ARG_UNREADABLE",
 				      "`entry.%s` cannot be read: values of its type (%s) are not "
 				      "understood",
 				      a->s, arg.type.text ? arg.type.text : "unnamed");
+	/* The frame keeps what can be told without looking at type information. */
+	if (type.kind == WEFT_VALUE_INT) {
+		type.size = kept.size;
+		type.is_signed = kept.is_signed;
+	}
 	if (type.kind != WEFT_VALUE_INT)
 		return weft_sema_fail(s, a->start, "ARG_UNREADABLE",
 				      "`entry.%s` is not kept for the return: only integers and "

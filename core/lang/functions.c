@@ -187,7 +187,8 @@ static const struct {
 
 static bool points_elsewhere(enum weft_takes p, const struct weft_type *t)
 {
-	if (!t->is_pointer)
+	/* Types of C say what lies at an address, and only sometimes in whose memory. */
+	if (!t->is_pointer || (p == WEFT_TAKES_USER && t->role != WEFT_ROLE_NONE))
 		return false;
 	return (p == WEFT_TAKES_USER && t->space == WEFT_SPACE_KERNEL) ||
 	       (p == WEFT_TAKES_KERNEL && t->space == WEFT_SPACE_USER);

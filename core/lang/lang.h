@@ -17,6 +17,8 @@
 #include <stdint.h>
 
 #include "../arena.h"
+#include "../btf/enums.h"
+#include "../btf/source.h"
 #include "../buckets.h"
 #include "../error.h"
 #include "../set.h"
@@ -35,6 +37,14 @@ enum weft_value_kind {
 	WEFT_VALUE_INET, /* an address of the internet; cap: its bytes, 4 or 16, in network order */
 	WEFT_VALUE_CGROUP, /* what a cgroup's u64 id stands for; .field: enum weft_cgroup_field */
 	WEFT_VALUE_REGS,   /* all registers, a u64 each; in records only */
+	WEFT_VALUE_OBJECT, /* a struct, union or array of BTF: a place while typing, never a value */
+};
+
+/* Where an INT's type comes from BTF: what {btf_fd, btf_id} says of it. */
+enum weft_btf_role {
+	WEFT_ROLE_NONE,
+	WEFT_ROLE_ARG, /* a pointer as a provider describes it: its type, or what it points to */
+	WEFT_ROLE_TO,  /* a pointer: what it points to */
 };
 
 enum weft_cgroup_field { WEFT_CGROUP_NAME, WEFT_CGROUP_CONTAINER };
@@ -47,7 +57,12 @@ struct weft_type {
 	uint8_t field;   /* PROBE: enum weft_field; CGROUP: enum weft_cgroup_field */
 	bool is_pointer; /* INT that is an address: shown in hexadecimal */
 	bool is_dump;    /* BYTES that text shows as a hexdump */
+	uint8_t role;    /* INT: enum weft_btf_role */
 	uint32_t cap;
+	uint32_t btf_id;
+	int32_t btf_fd;
+	const char *text;                  /* as C writes it; NULL: weft_type_name() makes one */
+	const struct weft_btf_enum *names; /* INT: the constants of an enum, or NULL */
 };
 
 /* Text for messages: "uint64", "string", "stack". */
@@ -95,6 +110,21 @@ enum weft_node_kind {
 	WEFT_NODE_DEFINED, /* int64: kid[0], a STATE, is set */
 	WEFT_NODE_CALL, /* function; the kids are its arguments, INT ones of 64 bits. Of what reads
 			 * memory type.space says whose, and type.cap bounds what is read */
+	WEFT_NODE_READ, /* an INT in memory, `value` bytes on from the address kid[0]; access says
+			 * whose memory, and what of it for a bit field */
+	WEFT_NODE_ELEMENT, /* an address: kid[0] + kid[1] * value. index: kid[1], taken as unsigned,
+			    * has to be below it, else it is a fault; 0: anything does */
+	WEFT_NODE_PLACE,   /* while typing: an OBJECT, `value` bytes on from the address kid[0] */
+};
+
+/* READ, PLACE: the type that lies there, and how it is read. */
+struct weft_access {
+	int32_t fd;
+	uint32_t id;
+	uint8_t space; /* enum weft_space */
+	uint8_t bytes; /* that are read: the INT's size, or those that a bit field touches */
+	uint8_t shift; /* of a bit field: its first bit */
+	uint8_t bits;  /* of a bit field: how many; else 0 */
 };
 
 /* In the order of weft_functions. */
@@ -157,6 +187,8 @@ enum weft_op {
 	WEFT_OP_LOGNOT,
 	WEFT_OP_PLUS,
 	WEFT_OP_DEFAULT, /* ?? */
+	WEFT_OP_DEREF,   /* *p */
+	WEFT_OP_ADDRESS, /* &x */
 };
 const char *weft_op_text(enum weft_op op);
 
@@ -180,6 +212,7 @@ struct weft_node {
 	const struct weft_state_var *state;
 	uint32_t index;
 	enum weft_function_id function;
+	struct weft_access access;
 	struct weft_node *kid[3];
 };
 
@@ -230,7 +263,8 @@ typedef const struct weft_probe_info *weft_state_info(void *arg, uint32_t clause
  * clauses says the rest. *out is NULL where the set has no variables. Tags besides: NO_MEMORY.
  */
 int weft_state_build(const struct weft_set *set, weft_state_info *info_of, void *arg,
-		     struct weft_arena *arena, struct weft_state **out, struct weft_error *err);
+		     struct weft_btf_source *btf, struct weft_arena *arena, struct weft_state **out,
+		     struct weft_error *err);
 
 /* A variable and its type as one line, for explain: "sizes[int64, string]  uint64". */
 char *weft_state_var_text(const struct weft_state_var *v, struct weft_arena *arena);
@@ -328,6 +362,7 @@ struct weft_lang_env {
 	const struct weft_probe_info *entry_info; /* of a return: what its entry is like; or NULL */
 	struct weft_state *state; /* the set's variables; NULL: found out anew, as if all clauses of
 				   * the set were for this probe (tests) */
+	struct weft_btf_source *btf; /* type information; NULL: there is none */
 };
 
 /* Types one clause for one kind of probe. Reports every error it finds; the result lives in arena.
@@ -336,7 +371,10 @@ struct weft_lang_env {
  * REGS_NONE, ELAPSED_NONE, ENTRY_NONE, PARAM_UNKNOWN, FUNCTION_UNKNOWN, FUNCTION_ARGUMENTS, FORMAT_BAD,
  * FORMAT_ARGUMENTS, AGGREGATION_UNKNOWN, NAME_BAD, NAME_TWICE, DIVIDE_BY_ZERO (by a constant),
  * STRING_TOO_LONG, VALUE_MISSING, DESTRUCTIVE, SIGNAL_NONE, CONSTANT_NEEDED,
- * BUCKETS_BAD, VIEW_BAD, STATE_UNASSIGNED, STATE_TYPE, STATE_KEYS, STATE_NAME, STATE_UPDATE. */
+ * BUCKETS_BAD, VIEW_BAD, STATE_UNASSIGNED, STATE_TYPE, STATE_KEYS, STATE_NAME, STATE_UPDATE;
+ * of kernel types MEMBER_UNKNOWN, MEMBER_NONE, DEREF_NONE, DEREF_VOID, ADDRESS_NONE, INDEX_RANGE,
+ * OBJECT_VALUE, POINTER_ARITHMETIC, TYPE_UNKNOWN, TYPE_INCOMPLETE, TYPE_UNREADABLE, BTF_MISSING,
+ * BTF_MALFORMED, BTF_FD. */
 int weft_lang_clause(const struct weft_lang_env *env, const struct weft_clause *clause,
 		     struct weft_arena *arena, struct weft_typed_clause *out,
 		     struct weft_error *err);

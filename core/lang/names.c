@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* What names mean: variables, parameters, calls; and what was meant by those that mean nothing. */
-#include "core/lang/sema.h"
+#include "core/lang/kernel_types.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,19 +10,10 @@
 static const struct {
 	const char *foreign, *ours;
 } foreign_names[] = {
-	{"comm", "execname"},
-	{"nsecs", "timestamp"},
-	{"kstack", "stack"},
-	{"func", "probefunc"},
-	{"probe", "probename"},
-	{"tgid", "pid"},
-	{"ret", "retval"},
-	{"duration", "elapsed"},
-	{"true", "1"},
-	{"false", "0"},
-	{"NULL", "0"},
-	{"module", "probemod"},
-	{"provider", "probeprov"},
+	{"comm", "execname"},  {"nsecs", "timestamp"},  {"kstack", "stack"},
+	{"func", "probefunc"}, {"probe", "probename"},  {"tgid", "pid"},
+	{"ret", "retval"},     {"duration", "elapsed"}, {"true", "1"},
+	{"false", "0"},        {"module", "probemod"},  {"provider", "probeprov"},
 	{"now", "timestamp"},
 };
 
@@ -56,7 +47,7 @@ bool weft_arg_index(const char *name, uint32_t *index)
 
 bool weft_name_is_taken(const char *name)
 {
-	static const char *const others[] = {"args", "self", "this", "entry"};
+	static const char *const others[] = {"args", "self", "this", "entry", "NULL"};
 	uint32_t index;
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
@@ -197,6 +188,8 @@ struct weft_node *weft_resolve_name(struct weft_sema *s, const struct weft_ast *
 		return resolve_var(s, v, a);
 	if (weft_arg_index(a->s, &index))
 		return weft_resolve_arg(s, index, a);
+	if (strcmp(a->s, "NULL") == 0)
+		return weft_node_int(s, 0, false, a);
 	if (strcmp(a->s, "args") == 0)
 		return weft_sema_fail(
 			s, a->start, "ARG_UNKNOWN",
@@ -288,6 +281,7 @@ struct weft_node *weft_resolve_call(struct weft_sema *s, const struct weft_ast *
 {
 	const struct weft_function *f = find_function(a->s);
 	struct weft_node *args[WEFT_MAX_FUNCTION_ARGS] = {0};
+	uint32_t length;
 	size_t n = 0;
 	bool ok = true;
 
@@ -298,7 +292,12 @@ struct weft_node *weft_resolve_call(struct weft_sema *s, const struct weft_ast *
 				      "`%s` is written %s, and here it has %u arguments", f->name,
 				      f->signature, a->n);
 	for (const struct weft_ast *arg = a->kid[0]; arg; arg = arg->next) {
-		args[n] = weft_type_ast(s, arg);
+		args[n] = weft_type_place(s, arg);
+		/* str() of an array reads no further than it goes. */
+		if (args[n] && f->type == weft_call_string_read && a->n == 1 &&
+		    weft_array_length(s, args[n], &length))
+			args[1] = weft_node_int(s, length, false, arg);
+		args[n] = weft_node_argument(s, f, n, args[n]);
 		ok = args[n] && weft_param_fits(s, f, n, &args[n]) && ok;
 		n++;
 	}

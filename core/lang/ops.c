@@ -33,6 +33,9 @@ const struct weft_op_spec weft_ops[] = {
 	[WEFT_OP_NOT] = {WEFT_OP_NOT, "~", 0, "bitwise complement"},
 	[WEFT_OP_LOGNOT] = {WEFT_OP_LOGNOT, "!", 0, "1 if it is 0, else 0"},
 	[WEFT_OP_PLUS] = {WEFT_OP_PLUS, "+", 0, "the value, promoted to 64 bits"},
+	[WEFT_OP_DEREF] = {WEFT_OP_DEREF, "*", 0, "what a typed pointer points to"},
+	[WEFT_OP_ADDRESS] = {WEFT_OP_ADDRESS, "&", 0,
+			     "the address of a member, an element or what a pointer points to"},
 };
 const size_t weft_n_ops = sizeof(weft_ops) / sizeof(weft_ops[0]);
 

@@ -8,18 +8,11 @@
  */
 #include "core/lang/ast.h"
 #include "core/lang/ops.h"
+#include "core/lang/parser.h"
 
 #include <string.h>
 
-struct parser {
-	struct weft_lexer lx;
-	struct weft_token tok; /* the next, not yet taken */
-	uint32_t end;          /* of the last token taken */
-	uint32_t nesting;
-	uint32_t open; /* parentheses */
-};
-
-static int parse_cond(struct parser *p, struct weft_ast **out);
+static int parse_cond(struct weft_parser *p, struct weft_ast **out);
 
 static const struct {
 	const char *name;
@@ -65,13 +58,7 @@ static const char *word_instead(const char *name)
 	return NULL;
 }
 
-static int advance(struct parser *p)
-{
-	p->end = p->tok.start + p->tok.length;
-	return weft_lex(&p->lx, &p->tok);
-}
-
-static int fail_deep(struct parser *p, uint32_t at)
+static int fail_deep(struct weft_parser *p, uint32_t at)
 {
 	return weft_source_fail(&p->lx.src, at, "EXPR_TOO_DEEP",
 				"the expression is nested more than %u deep (each operator of a chain "
@@ -79,7 +66,7 @@ static int fail_deep(struct parser *p, uint32_t at)
 				WEFT_EXPR_MAX_DEPTH);
 }
 
-static int enter(struct parser *p)
+static int enter(struct weft_parser *p)
 {
 	if (++p->nesting > WEFT_EXPR_MAX_DEPTH)
 		return fail_deep(p, p->tok.start);
@@ -87,7 +74,7 @@ static int enter(struct parser *p)
 }
 
 /* What stands where something else should. */
-static int fail_unexpected(struct parser *p, const char *wanted)
+static int fail_unexpected(struct weft_parser *p, const char *wanted)
 {
 	const struct weft_token *t = &p->tok;
 	const char *s = p->lx.src.text->s + t->start, *instead;
@@ -115,7 +102,7 @@ static uint32_t depth_of(const struct weft_ast *n)
 }
 
 /* Makes a node of what lies between start and the last token taken. */
-static int make(struct parser *p, const struct weft_ast *proto, uint32_t start,
+static int make(struct weft_parser *p, const struct weft_ast *proto, uint32_t start,
 		struct weft_ast **out)
 {
 	struct weft_ast *n = weft_arena_memdup(p->lx.src.arena, proto, sizeof(*proto));
@@ -135,23 +122,23 @@ static int make(struct parser *p, const struct weft_ast *proto, uint32_t start,
 	return 0;
 }
 
-static int expect_close(struct parser *p)
+static int expect_close(struct weft_parser *p)
 {
 	if (p->tok.kind != WEFT_TOKEN_CLOSE)
 		return fail_unexpected(p, "`)`");
 	p->open--;
-	return advance(p);
+	return weft_parser_advance(p);
 }
 
 /* What opens the list is the next token: expressions with commas between them, into of->n and the
  * chain that begins at *tail. */
-static int parse_list(struct parser *p, struct weft_ast *of, struct weft_ast **tail,
+static int parse_list(struct weft_parser *p, struct weft_ast *of, struct weft_ast **tail,
 		      enum weft_token_kind close)
 {
 	int rc;
 
 	p->open++;
-	rc = advance(p);
+	rc = weft_parser_advance(p);
 	while (!rc && (p->tok.kind != close || of->n)) {
 		struct weft_ast *item = NULL;
 
@@ -165,12 +152,12 @@ static int parse_list(struct parser *p, struct weft_ast *of, struct weft_ast **t
 		tail = &item->next;
 		if (p->tok.kind != WEFT_TOKEN_COMMA)
 			break;
-		rc = advance(p);
+		rc = weft_parser_advance(p);
 	}
 	return rc;
 }
 
-static int parse_call(struct parser *p, const struct weft_token *name, struct weft_ast **out)
+static int parse_call(struct weft_parser *p, const struct weft_token *name, struct weft_ast **out)
 {
 	struct weft_ast call = {.kind = WEFT_AST_CALL, .s = name->s};
 	int rc = enter(p);
@@ -183,19 +170,60 @@ static int parse_call(struct parser *p, const struct weft_token *name, struct we
 	return rc ? rc : make(p, &call, name->start, out);
 }
 
+/* Whether what follows a name in parentheses is the operand of a cast. */
+static bool is_operand(const struct weft_token *t)
+{
+	return t->kind == WEFT_TOKEN_NAME || t->kind == WEFT_TOKEN_INT ||
+	       t->kind == WEFT_TOKEN_PARAM || t->kind == WEFT_TOKEN_OPEN;
+}
+
+static int keep_ctype(struct weft_parser *p, const struct weft_ctype *type,
+		      const struct weft_ctype **out)
+{
+	*out = weft_arena_memdup(p->lx.src.arena, type, sizeof(*type));
+	return *out ? 0 : weft_nomem(p->lx.src.err);
+}
+
+/* The `(` of a cast to a C type was taken; else nothing more of it is. */
+static int parse_ctype_cast(struct weft_parser *p, struct weft_ast *cast, bool *is_cast)
+{
+	struct weft_parser before = *p;
+	struct weft_ctype type;
+	bool found, bare;
+	int rc = weft_parse_ctype(p, &type, &found, &bare);
+
+	*is_cast = false;
+	if (rc || (!found && !bare))
+		return rc;
+	rc = weft_parser_advance(p);
+	if (rc)
+		return rc;
+	/* `(pid_t) x`; but words of C that have better names here are told so. */
+	*is_cast = found || (is_operand(&p->tok) && !word_instead(type.name) &&
+			     !weft_cast_type(type.name, (uint32_t)strlen(type.name)));
+	if (!*is_cast) {
+		*p = before;
+		return 0;
+	}
+	p->open--;
+	return keep_ctype(p, &type, &cast->ctype);
+}
+
 /* `(` was taken: a cast or something in parentheses. */
-static int parse_paren(struct parser *p, uint32_t start, bool *is_cast, struct weft_type *type,
+static int parse_paren(struct weft_parser *p, uint32_t start, bool *is_cast, struct weft_ast *cast,
 		       struct weft_ast **out)
 {
 	const struct weft_type *t =
 		p->tok.kind == WEFT_TOKEN_NAME ? weft_cast_type(p->tok.s, p->tok.n) : NULL;
 	struct weft_token name = p->tok;
-	int rc;
+	int rc = parse_ctype_cast(p, cast, is_cast);
 
+	if (rc || *is_cast)
+		return rc;
 	*is_cast = t != NULL;
 	if (t) {
-		*type = *t;
-		rc = advance(p);
+		cast->type = *t;
+		rc = weft_parser_advance(p);
 		return rc ? rc : expect_close(p);
 	}
 	rc = parse_cond(p, out);
@@ -205,8 +233,7 @@ static int parse_paren(struct parser *p, uint32_t start, bool *is_cast, struct w
 		return rc;
 	/* `(int) x`: a name alone in parentheses, then a value. */
 	if (name.kind == WEFT_TOKEN_NAME && (*out)->kind == WEFT_AST_NAME && word_instead(name.s) &&
-	    (p->tok.kind == WEFT_TOKEN_NAME || p->tok.kind == WEFT_TOKEN_INT ||
-	     p->tok.kind == WEFT_TOKEN_PARAM || p->tok.kind == WEFT_TOKEN_OPEN)) {
+	    is_operand(&p->tok)) {
 		rc = weft_source_fail(&p->lx.src, name.start, "EXPR_SYNTAX",
 				      "`%s` is not a type of this language: casts are to int8, int16, "
 				      "int32, int64, uint8, uint16, uint32 and uint64",
@@ -219,8 +246,36 @@ static int parse_paren(struct parser *p, uint32_t start, bool *is_cast, struct w
 	return 0;
 }
 
+/* sizeof was taken, and `(` is the next token: a type's name, or an expression. */
+static int parse_sizeof(struct weft_parser *p, uint32_t start, struct weft_ast **out)
+{
+	struct weft_ast node = {.kind = WEFT_AST_SIZEOF};
+	struct weft_parser before;
+	struct weft_ctype type;
+	bool found, bare;
+	int rc = enter(p);
+
+	p->open++;
+	if (!rc)
+		rc = weft_parser_advance(p);
+	before = *p;
+	if (!rc)
+		rc = weft_parse_ctype(p, &type, &found, &bare);
+	if (!rc && bare && !word_instead(type.name) &&
+	    !weft_cast_type(type.name, (uint32_t)strlen(type.name)))
+		*p = before; /* what it is, is known later */
+	else if (!rc && (found || bare))
+		rc = keep_ctype(p, &type, &node.ctype);
+	if (!rc && !node.ctype)
+		rc = parse_cond(p, &node.kid[0]);
+	if (!rc)
+		rc = expect_close(p);
+	p->nesting--;
+	return rc ? rc : make(p, &node, start, out);
+}
+
 /* name[a, b]; the bracket is the next token. */
-static int parse_index(struct parser *p, uint32_t start, struct weft_ast **out)
+static int parse_index(struct weft_parser *p, uint32_t start, struct weft_ast **out)
 {
 	struct weft_ast index = {.kind = WEFT_AST_INDEX, .kid = {*out}};
 	int rc = enter(p);
@@ -234,11 +289,11 @@ static int parse_index(struct parser *p, uint32_t start, struct weft_ast **out)
 	p->open--;
 	p->nesting--;
 	if (!rc)
-		rc = advance(p);
+		rc = weft_parser_advance(p);
 	return rc ? rc : make(p, &index, start, out);
 }
 
-static int parse_members(struct parser *p, uint32_t start, struct weft_ast **out)
+static int parse_members(struct weft_parser *p, uint32_t start, struct weft_ast **out)
 {
 	int rc = 0;
 
@@ -249,21 +304,21 @@ static int parse_members(struct parser *p, uint32_t start, struct weft_ast **out
 			rc = parse_index(p, start, out);
 			continue;
 		}
-		rc = advance(p);
+		rc = weft_parser_advance(p);
 		if (rc)
 			return rc;
 		if (p->tok.kind != WEFT_TOKEN_NAME)
 			return fail_unexpected(p, "the name of a member");
 		member.s = p->tok.s;
 		member.n = p->tok.n;
-		rc = advance(p);
+		rc = weft_parser_advance(p);
 		if (!rc)
 			rc = make(p, &member, start, out);
 	}
 	return rc;
 }
 
-static int parse_leaf(struct parser *p, struct weft_ast **out)
+static int parse_leaf(struct weft_parser *p, struct weft_ast **out)
 {
 	struct weft_token t = p->tok;
 	struct weft_ast leaf = {.s = t.s, .n = t.n};
@@ -287,18 +342,19 @@ static int parse_leaf(struct parser *p, struct weft_ast **out)
 	default:
 		return fail_unexpected(p, "a value");
 	}
-	rc = advance(p);
+	rc = weft_parser_advance(p);
 	if (rc)
 		return rc;
 	if (t.kind == WEFT_TOKEN_NAME && p->tok.kind == WEFT_TOKEN_OPEN)
-		return parse_call(p, &t, out);
+		return strcmp(t.s, "sizeof") ? parse_call(p, &t, out)
+					     : parse_sizeof(p, t.start, out);
 	return make(p, &leaf, t.start, out);
 }
 
-static int parse_unary(struct parser *p, struct weft_ast **out);
+static int parse_unary(struct weft_parser *p, struct weft_ast **out);
 
 /* Prefix operators and casts apply to another such. */
-static int parse_operand(struct parser *p, struct weft_ast proto, uint32_t start,
+static int parse_operand(struct weft_parser *p, struct weft_ast proto, uint32_t start,
 			 struct weft_ast **out)
 {
 	int rc = parse_unary(p, &proto.kid[0]);
@@ -308,11 +364,11 @@ static int parse_operand(struct parser *p, struct weft_ast proto, uint32_t start
 	return make(p, &proto, start, out);
 }
 
-static int parse_prefix(struct parser *p, struct weft_ast **out)
+static int parse_prefix(struct weft_parser *p, struct weft_ast **out)
 {
 	struct weft_ast node = {.kind = WEFT_AST_UNARY, .op = (enum weft_op)p->tok.prefix};
 	uint32_t start = p->tok.start;
-	int rc = advance(p);
+	int rc = weft_parser_advance(p);
 
 	if (rc)
 		return rc;
@@ -321,28 +377,28 @@ static int parse_prefix(struct parser *p, struct weft_ast **out)
 	    p->tok.number.value == (uint64_t)INT64_MIN) {
 		struct weft_ast least = {.kind = WEFT_AST_INT, .value = INT64_MIN};
 
-		rc = advance(p);
+		rc = weft_parser_advance(p);
 		return rc ? rc : make(p, &least, start, out);
 	}
 	return parse_operand(p, node, start, out);
 }
 
-static int parse_open(struct parser *p, struct weft_ast **out)
+static int parse_open(struct weft_parser *p, struct weft_ast **out)
 {
 	struct weft_ast node = {.kind = WEFT_AST_CAST};
 	uint32_t start = p->tok.start;
 	bool is_cast;
-	int rc = advance(p);
+	int rc = weft_parser_advance(p);
 
 	p->open++;
 	if (!rc)
-		rc = parse_paren(p, start, &is_cast, &node.type, out);
+		rc = parse_paren(p, start, &is_cast, &node, out);
 	if (rc)
 		return rc;
 	return is_cast ? parse_operand(p, node, start, out) : parse_members(p, start, out);
 }
 
-static int parse_unary(struct parser *p, struct weft_ast **out)
+static int parse_unary(struct weft_parser *p, struct weft_ast **out)
 {
 	uint32_t start = p->tok.start;
 	int rc = enter(p);
@@ -362,7 +418,7 @@ static int parse_unary(struct parser *p, struct weft_ast **out)
 	return rc;
 }
 
-static int parse_binary(struct parser *p, unsigned precedence, struct weft_ast **out)
+static int parse_binary(struct weft_parser *p, unsigned precedence, struct weft_ast **out)
 {
 	uint32_t start = p->tok.start;
 	int rc = parse_unary(p, out);
@@ -372,7 +428,12 @@ static int parse_binary(struct parser *p, unsigned precedence, struct weft_ast *
 		struct weft_ast node = {
 			.kind = WEFT_AST_BINARY, .op = (enum weft_op)p->tok.binary, .kid = {*out}};
 
-		rc = advance(p);
+		rc = weft_parser_advance(p);
+		if (!rc && node.op == WEFT_OP_MUL && p->tok.prefix == WEFT_OP_DEREF &&
+		    p->tok.start == p->end)
+			rc = weft_source_fail(&p->lx.src, p->end - 1, "EXPR_SYNTAX",
+					      "`**` is not an operator here: there is no power "
+					      "operator");
 		if (!rc)
 			rc = parse_binary(
 				p, weft_ops[node.op].precedence + (node.op != WEFT_OP_DEFAULT),
@@ -383,7 +444,7 @@ static int parse_binary(struct parser *p, unsigned precedence, struct weft_ast *
 	return rc;
 }
 
-static int parse_cond(struct parser *p, struct weft_ast **out)
+static int parse_cond(struct weft_parser *p, struct weft_ast **out)
 {
 	struct weft_ast node = {.kind = WEFT_AST_COND};
 	uint32_t start = p->tok.start;
@@ -394,13 +455,13 @@ static int parse_cond(struct parser *p, struct weft_ast **out)
 	node.kid[0] = *out;
 	rc = enter(p);
 	if (!rc)
-		rc = advance(p);
+		rc = weft_parser_advance(p);
 	if (!rc)
 		rc = parse_cond(p, &node.kid[1]);
 	if (!rc && p->tok.kind != WEFT_TOKEN_COLON)
 		rc = fail_unexpected(p, "the `:` of `? :`");
 	if (!rc)
-		rc = advance(p);
+		rc = weft_parser_advance(p);
 	if (!rc)
 		rc = parse_cond(p, &node.kid[2]);
 	p->nesting--;
@@ -409,7 +470,7 @@ static int parse_cond(struct parser *p, struct weft_ast **out)
 
 int weft_parse(const struct weft_source *src, struct weft_ast **out)
 {
-	struct parser p = {.lx = {.src = *src, .at = src->from}};
+	struct weft_parser p = {.lx = {.src = *src, .at = src->from}};
 	int rc;
 
 	if (strnlen(src->text->s, WEFT_EXPR_MAX_SIZE + 1) > WEFT_EXPR_MAX_SIZE)

@@ -88,6 +88,18 @@ static void print_head(FILE *f, const struct weft_node *n)
 	case WEFT_NODE_DEFINED:
 		fputs("defined", f);
 		break;
+	case WEFT_NODE_READ:
+	case WEFT_NODE_PLACE:
+		fprintf(f, "%s+%" PRId64, n->access.space == WEFT_SPACE_USER ? "user" : "kernel",
+			n->value);
+		if (n->access.bits)
+			fprintf(f, "[%u:%u]", n->access.shift, n->access.bits);
+		break;
+	case WEFT_NODE_ELEMENT:
+		fprintf(f, "element*%" PRId64, n->value);
+		if (n->index)
+			fprintf(f, "<%u", n->index);
+		break;
 	case WEFT_NODE_UNARY:
 	case WEFT_NODE_BINARY:
 	case WEFT_NODE_LOGICAL:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Variables where they are used: as a value, as what is assigned to, and before `??`. */
-#include "core/lang/sema.h"
+#include "core/lang/kernel_types.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -191,6 +191,11 @@ struct weft_node *weft_resolve_index(struct weft_sema *s, const struct weft_ast 
 	struct weft_node *n;
 	bool mine;
 
+	if (of->kind != WEFT_AST_NAME || weft_name_is_taken(of->s)) {
+		n = weft_type_place(s, of);
+		if (!n || weft_has_elements(n))
+			return n ? weft_resolve_element(s, n, a) : NULL;
+	}
 	if (of->kind == WEFT_AST_NAME && weft_name_is_taken(of->s))
 		return weft_sema_fail(s, a->start, "STATE_KEYS", "`%s` is no array", of->s);
 	n = weft_resolve_state(s, a, &mine);

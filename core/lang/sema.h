@@ -38,6 +38,8 @@ const char *weft_type_phrase(const struct weft_type *t, char buf[32]);
 /* ---- typing.c ---- */
 
 struct weft_node *weft_type_ast(struct weft_sema *s, const struct weft_ast *a);
+/* The same, but what is a struct, a union or an array stays one: an OBJECT. */
+struct weft_node *weft_type_place(struct weft_sema *s, const struct weft_ast *a);
 struct weft_node *weft_node_new(struct weft_sema *s, enum weft_node_kind kind,
 				struct weft_type type, const struct weft_ast *from);
 struct weft_node *weft_node_int(struct weft_sema *s, int64_t value, bool is_unsigned,

@@ -96,6 +96,7 @@ struct builder {
 	struct weft_error *ignored; /* where the rounds report to */
 	weft_state_info *info_of;
 	void *arg;
+	struct weft_btf_source *btf;
 	int rc;
 };
 
@@ -225,7 +226,7 @@ static void gather_clause(struct builder *b, const struct weft_clause *clause)
 
 static void infer_clause(struct builder *b, const struct weft_clause *clause)
 {
-	struct weft_lang_env env = {.set = b->set, .state = b->state};
+	struct weft_lang_env env = {.set = b->set, .state = b->state, .btf = b->btf};
 	struct weft_typed_clause out;
 	struct weft_clause_typer c = {
 		.s = {.src = {.arena = b->arena, .err = b->ignored}, .env = &env}};
@@ -313,9 +314,11 @@ static int build(struct builder *b)
 }
 
 int weft_state_build(const struct weft_set *set, weft_state_info *info_of, void *arg,
-		     struct weft_arena *arena, struct weft_state **out, struct weft_error *err)
+		     struct weft_btf_source *btf, struct weft_arena *arena, struct weft_state **out,
+		     struct weft_error *err)
 {
-	struct builder b = {.set = set, .arena = arena, .err = err, .info_of = info_of, .arg = arg};
+	struct builder b = {
+		.set = set, .arena = arena, .err = err, .info_of = info_of, .arg = arg, .btf = btf};
 	int rc;
 
 	*out = NULL;

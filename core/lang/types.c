@@ -9,10 +9,13 @@ static const char *const kind_names[] = {
 	[WEFT_VALUE_STACK] = "stack",        [WEFT_VALUE_PROBE] = "probe field",
 	[WEFT_VALUE_SYMBOL] = "symbol",      [WEFT_VALUE_INET] = "network address",
 	[WEFT_VALUE_CGROUP] = "cgroup name", [WEFT_VALUE_REGS] = "registers",
+	[WEFT_VALUE_OBJECT] = "struct",
 };
 
 const char *weft_type_name(const struct weft_type *t, char buf[32])
 {
+	if (t->text)
+		return t->text;
 	if (t->kind != WEFT_VALUE_INT)
 		snprintf(buf, 32, "%s", kind_names[t->kind]);
 	else if (t->is_pointer)
@@ -27,6 +30,8 @@ const char *weft_type_phrase(const struct weft_type *t, char buf[32])
 	char name[32];
 	const char *article = "a ";
 
+	if (t->text)
+		return t->text;
 	weft_type_name(t, name);
 	if (t->kind == WEFT_VALUE_BYTES || t->kind == WEFT_VALUE_REGS)
 		article = "";

@@ -6,7 +6,7 @@
  * A node is used in one place only. That is why a conversion may change a constant in place.
  */
 #include "core/lang/ops.h"
-#include "core/lang/sema.h"
+#include "core/lang/kernel_types.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -137,6 +137,7 @@ struct weft_node *weft_node_binary(struct weft_sema *s, enum weft_op op, struct 
 				   struct weft_node *b, const struct weft_ast *from)
 {
 	struct weft_node *n;
+	struct weft_type address;
 	bool one_address, ok;
 	uint8_t space;
 	int64_t value;
@@ -151,7 +152,10 @@ struct weft_node *weft_node_binary(struct weft_sema *s, enum weft_op op, struct 
 	}
 	if (a->type.kind != WEFT_VALUE_INT || b->type.kind != WEFT_VALUE_INT)
 		return weft_node_compare(s, op, a, b, from);
+	if (!weft_pointer_operands(s, op, a, b, from))
+		return NULL;
 	one_address = a->type.is_pointer != b->type.is_pointer;
+	address = a->type.is_pointer ? a->type : b->type;
 	space = b->type.is_pointer ? b->type.space : a->type.space;
 	if (op == WEFT_OP_SHL || op == WEFT_OP_SHR) {
 		/* As in C, the left side alone decides; the count's low six bits are the same anyway. */
@@ -173,10 +177,13 @@ struct weft_node *weft_node_binary(struct weft_sema *s, enum weft_op op, struct 
 		weft_fold_binary(op, a->type.is_signed, a->value, b->value, &value);
 		return weft_node_int(s, value, !is_comparison(op) && !a->type.is_signed, from);
 	}
-	n = weft_node_new(s, WEFT_NODE_BINARY, is_comparison(op) ? int_type(8, true) : a->type,
-			  from);
+	n = weft_node_new(s, WEFT_NODE_BINARY,
+			  is_comparison(op) ? int_type(8, true) : weft_type_plain(a->type), from);
 	if (!n)
 		return NULL;
+	if (one_address && (op == WEFT_OP_ADD || op == WEFT_OP_SUB) &&
+	    n->type.is_signed == address.is_signed)
+		n->type = address;
 	n->type.is_pointer = one_address && keeps_address(op);
 	n->type.space = n->type.is_pointer ? space : 0;
 	n->op = op;
@@ -248,6 +255,7 @@ struct weft_node *weft_node_cond(struct weft_sema *s, struct weft_node *c, struc
 				 struct weft_node *b, const struct weft_ast *from)
 {
 	bool ints, address;
+	struct weft_type pointer;
 	struct weft_node *n;
 	char na[32], nb[32];
 
@@ -261,15 +269,18 @@ struct weft_node *weft_node_cond(struct weft_sema *s, struct weft_node *c, struc
 			"%s and %s",
 			weft_type_phrase(&a->type, na), weft_type_phrase(&b->type, nb));
 	address = ints && a->type.is_pointer && b->type.is_pointer && a->type.space == b->type.space;
+	pointer = weft_same_pointer(&a->type, &b->type) ? a->type : weft_type_plain(a->type);
 	if (ints && !weft_node_balance(s, &a, &b))
 		return NULL;
 	if (!ints && (!weft_string_fits(s, a) || !weft_string_fits(s, b)))
 		return NULL;
 	if (is_const(c))
 		return c->value ? a : b;
-	n = weft_node_new(s, WEFT_NODE_COND, a->type, from);
+	n = weft_node_new(s, WEFT_NODE_COND, ints ? weft_type_plain(a->type) : a->type, from);
 	if (!n)
 		return NULL;
+	if (address)
+		n->type = pointer;
 	n->type.is_pointer = address;
 	if (b->type.cap > n->type.cap)
 		n->type.cap = b->type.cap;
@@ -282,6 +293,39 @@ struct weft_node *weft_node_cond(struct weft_sema *s, struct weft_node *c, struc
 
 /* ---- the walk ---- */
 
+/* Operators beside which a bare name may be a constant of an enum. */
+static bool has_names(enum weft_op op)
+{
+	return is_comparison(op) || op == WEFT_OP_AND;
+}
+
+static struct weft_node *type_name(struct weft_sema *s, const struct weft_ast *name,
+				   const struct weft_node *beside)
+{
+	struct weft_node *n = weft_enum_constant(s, name, beside);
+
+	if (n || name->kind != WEFT_AST_NAME || beside || !s->unknown_probe)
+		return n ? n : weft_type_ast(s, name);
+	/* What stands beside it is not known yet. */
+	return weft_name_is_taken(name->s) || weft_state_find(s->state, name->s)
+		       ? weft_type_ast(s, name)
+		       : NULL;
+}
+
+static struct weft_node *type_beside(struct weft_sema *s, const struct weft_ast *a)
+{
+	struct weft_node *x, *y;
+
+	if (a->kid[0]->kind == WEFT_AST_NAME && a->kid[1]->kind != WEFT_AST_NAME) {
+		y = weft_type_ast(s, a->kid[1]);
+		x = type_name(s, a->kid[0], y);
+	} else {
+		x = weft_type_ast(s, a->kid[0]);
+		y = type_name(s, a->kid[1], x);
+	}
+	return weft_node_binary(s, a->op, x, y, a);
+}
+
 static struct weft_node *type_binary(struct weft_sema *s, const struct weft_ast *a)
 {
 	struct weft_node *x, *y;
@@ -290,6 +334,8 @@ static struct weft_node *type_binary(struct weft_sema *s, const struct weft_ast 
 
 	if (a->op == WEFT_OP_DEFAULT)
 		return weft_resolve_default(s, a);
+	if (has_names(a->op))
+		return type_beside(s, a);
 	x = weft_type_ast(s, a->kid[0]);
 	dead = logical && x && is_const(x) && (x->value != 0) == (a->op == WEFT_OP_LOGOR);
 	s->dead += dead;
@@ -314,11 +360,16 @@ static struct weft_node *type_cond(struct weft_sema *s, const struct weft_ast *a
 
 static struct weft_node *type_cast(struct weft_sema *s, const struct weft_ast *a)
 {
-	struct weft_node *of = weft_type_ast(s, a->kid[0]), *n;
+	struct weft_node *of, *n;
 
+	if (a->ctype)
+		return weft_resolve_ctype_cast(s, a);
+	of = weft_type_ast(s, a->kid[0]);
 	if (!of || !weft_want_int(s, of, "a cast"))
 		return NULL;
 	n = weft_node_convert(s, of, a->type.size, a->type.is_signed);
+	if (n && n->type.text) /* (uint64) p is a number */
+		n = weft_node_retype(s, n, weft_type_plain(n->type));
 	if (n && (n != of || is_const(n))) { /* a cast to the type it has changes nothing */
 		n->span.start = a->start;
 		n->span.length = a->length;
@@ -326,7 +377,21 @@ static struct weft_node *type_cast(struct weft_sema *s, const struct weft_ast *a
 	return n;
 }
 
+static struct weft_node *type_unary(struct weft_sema *s, const struct weft_ast *a)
+{
+	if (a->op == WEFT_OP_DEREF)
+		return weft_resolve_deref(s, a);
+	if (a->op == WEFT_OP_ADDRESS)
+		return weft_resolve_address(s, a);
+	return weft_node_unary(s, a->op, weft_type_ast(s, a->kid[0]), a);
+}
+
 struct weft_node *weft_type_ast(struct weft_sema *s, const struct weft_ast *a)
+{
+	return weft_node_decay(s, weft_type_place(s, a));
+}
+
+struct weft_node *weft_type_place(struct weft_sema *s, const struct weft_ast *a)
 {
 	switch (a->kind) {
 	case WEFT_AST_INT:
@@ -338,13 +403,15 @@ struct weft_node *weft_type_ast(struct weft_sema *s, const struct weft_ast *a)
 	case WEFT_AST_PARAM:
 		return weft_resolve_param(s, a);
 	case WEFT_AST_UNARY:
-		return weft_node_unary(s, a->op, weft_type_ast(s, a->kid[0]), a);
+		return type_unary(s, a);
 	case WEFT_AST_BINARY:
 		return type_binary(s, a);
 	case WEFT_AST_COND:
 		return type_cond(s, a);
 	case WEFT_AST_CAST:
 		return type_cast(s, a);
+	case WEFT_AST_SIZEOF:
+		return weft_resolve_sizeof(s, a);
 	case WEFT_AST_MEMBER:
 		return weft_resolve_member(s, a);
 	case WEFT_AST_CALL:

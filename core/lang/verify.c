@@ -234,6 +234,35 @@ static const char *check_defined(const struct weft_node *n)
 	return is_truth(n) && n->kid[0]->kind == WEFT_NODE_STATE ? NULL : "defined of no variable";
 }
 
+static const char *check_read(const struct weft_node *n)
+{
+	const struct weft_access *a = &n->access;
+
+	if (!is_int(n) || !is_wide(n->kid[0]))
+		return "a read of no integer, or from no address";
+	if (n->value < INT32_MIN || n->value > INT32_MAX || a->space > WEFT_SPACE_USER)
+		return "a read from too far";
+	if (!a->bits)
+		return a->bytes == n->type.size ? NULL : "a read of another size";
+	return a->bytes && a->bytes <= 8 && a->shift < 8 && a->shift + a->bits <= a->bytes * 8 &&
+			       a->bits <= n->type.size * 8
+		       ? NULL
+		       : "a bit field that does not fit";
+}
+
+static const char *check_element(const struct weft_node *n)
+{
+	return is_wide(n) && is_wide(n->kid[0]) && n->kid[1] && is_wide(n->kid[1])
+		       ? NULL
+		       : "an element of another type";
+}
+
+static const char *check_place(const struct weft_node *n)
+{
+	(void)n;
+	return "a place that was not made a value";
+}
+
 static const char *(*const checks[])(const struct weft_node *) = {
 	[WEFT_NODE_INT] = check_int,         [WEFT_NODE_STRING] = check_string,
 	[WEFT_NODE_VAR] = check_var,         [WEFT_NODE_ARG] = check_leaf,
@@ -244,7 +273,8 @@ static const char *(*const checks[])(const struct weft_node *) = {
 	[WEFT_NODE_ENTRY] = check_entry,     [WEFT_NODE_CALL] = check_call,
 	[WEFT_NODE_STATE] = check_state,     [WEFT_NODE_LOCAL] = check_local,
 	[WEFT_NODE_TUPLE] = check_tuple,     [WEFT_NODE_DEFAULT] = check_default,
-	[WEFT_NODE_DEFINED] = check_defined,
+	[WEFT_NODE_DEFINED] = check_defined, [WEFT_NODE_READ] = check_read,
+	[WEFT_NODE_ELEMENT] = check_element, [WEFT_NODE_PLACE] = check_place,
 };
 
 static bool is_leaf_kind(enum weft_node_kind k)
@@ -275,7 +305,8 @@ const char *weft_lang_verify(const struct weft_node *n)
 			return wrong;
 		constant = constant && is_constant(n->kid[i]);
 	}
-	if (n->kid[0] && constant && n->kind != WEFT_NODE_CALL && n->kind != WEFT_NODE_TUPLE)
+	if (n->kid[0] && constant && n->kind != WEFT_NODE_CALL && n->kind != WEFT_NODE_TUPLE &&
+	    n->kind != WEFT_NODE_READ)
 		return "an operator on constants";
 	return checks[n->kind](n);
 }

@@ -55,8 +55,15 @@ static void put_frame(struct weft_buf *b, const struct weft_frame *f)
 	weft_buf_printf(b, ",\"space\":\"%s\"}", f->user ? "user" : "kernel");
 }
 
+/* A constant of an enum is its name; a value that has none stays a number. */
 static void put_int(struct weft_buf *b, const struct weft_value *v)
 {
+	const char *name = weft_btf_enum_name(v->type.names, v->i);
+
+	if (name) {
+		put_string(b, name);
+		return;
+	}
 	if (v->type.is_pointer)
 		weft_buf_str(b, "\"");
 	weft_render_int(b, v);
@@ -108,6 +115,8 @@ static void put_value(struct weft_buf *b, const struct weft_value *v)
 		break;
 	case WEFT_VALUE_REGS:
 		put_regs(b, v);
+		break;
+	case WEFT_VALUE_OBJECT: /* never a value */
 		break;
 	}
 }

@@ -128,6 +128,7 @@ static void put_value(struct weft_buf *b, const struct weft_format_piece *p,
 {
 	struct weft_format_piece number = *p;
 	struct weft_buf text = {0};
+	const char *name;
 	char c;
 
 	switch (v->type.kind) {
@@ -135,6 +136,11 @@ static void put_value(struct weft_buf *b, const struct weft_format_piece *p,
 		if (p->conv == 'c') {
 			c = (char)v->u;
 			put_text(b, p, &c, 1, escape);
+			return;
+		}
+		name = p->conv == 's' ? weft_btf_enum_name(v->type.names, v->i) : NULL;
+		if (name) {
+			put_text(b, p, name, strlen(name), escape);
 			return;
 		}
 		if (p->conv == 's') { /* as emit shows it */
@@ -166,6 +172,8 @@ static void put_value(struct weft_buf *b, const struct weft_format_piece *p,
 	case WEFT_VALUE_STACK:
 	case WEFT_VALUE_REGS:
 		put_block(b, v);
+		return;
+	case WEFT_VALUE_OBJECT: /* never a value */
 		return;
 	}
 	pad_to(b, p, text.data, text.n);

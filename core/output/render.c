@@ -18,7 +18,11 @@ const char *weft_kind_name(enum weft_action_kind kind)
 
 void weft_render_int(struct weft_buf *b, const struct weft_value *v)
 {
-	if (v->type.is_pointer)
+	const char *name = weft_btf_enum_name(v->type.names, v->i);
+
+	if (name)
+		weft_escape_text(b, name, strlen(name));
+	else if (v->type.is_pointer)
 		weft_buf_printf(b, "0x%" PRIx64, v->u);
 	else if (v->type.is_signed)
 		weft_buf_printf(b, "%" PRId64, v->i);
@@ -80,6 +84,7 @@ void weft_render_value(struct weft_buf *b, const struct weft_value *v, bool word
 		break;
 	case WEFT_VALUE_STACK:
 	case WEFT_VALUE_REGS:
+	case WEFT_VALUE_OBJECT:
 		break;
 	}
 }

@@ -12,6 +12,12 @@
 
 /* ---- typing ---- */
 
+/* Opens nothing yet. */
+static struct weft_btf_source *types_of(struct weft_session *s)
+{
+	return weft_btfs_source(weft_session_btfs(s, NULL));
+}
+
 static bool list_mentions_entry(const struct weft_session *s, uint32_t list)
 {
 	for (; list; list = s->lists[list].parent)
@@ -33,7 +39,11 @@ static int typed_clause(struct weft_session *s, uint32_t clause, const struct we
 			struct weft_typed_entry **out, struct weft_error *err)
 {
 	struct weft_lang_env env = {
-		.set = s->set, .destructive = s->env.destructive, .state = s->variables};
+		.set = s->set,
+		.destructive = s->env.destructive,
+		.state = s->variables,
+		.btf = types_of(s),
+	};
 	const struct weft_class *class = on->class, *entry = NULL;
 	struct weft_typed_entry *e;
 	char name[512];
@@ -188,7 +198,7 @@ int weft_session_find_variables(struct weft_session *s, struct weft_error *err)
 		for (uint32_t l = s->enablings[i].list; l; l = s->lists[l].parent)
 			if (!m.classes[s->lists[l].clause])
 				m.classes[s->lists[l].clause] = s->enablings[i].class;
-	ret = weft_state_build(s->set, met_info, &m, s->arena, &s->variables, err);
+	ret = weft_state_build(s->set, met_info, &m, types_of(s), s->arena, &s->variables, err);
 	free((void *)m.classes);
 	for (i = 0; !ret && s->variables && i < s->variables->n_vars; i++)
 		ret = weft_plan_variable(s->plan, s->variables->vars[i], &index, err);
@@ -425,7 +435,11 @@ static int compile_list(struct weft_session *s, const struct weft_clause *clause
 			struct weft_error *err)
 {
 	struct weft_lang_env env = {
-		.set = s->set, .destructive = s->env.destructive, .state = s->variables};
+		.set = s->set,
+		.destructive = s->env.destructive,
+		.state = s->variables,
+		.btf = types_of(s),
+	};
 	struct weft_group_probe *probe;
 	struct weft_group group = {0};
 	int ret;
@@ -448,7 +462,11 @@ static int compile_list(struct weft_session *s, const struct weft_clause *clause
 int weft_session_check_unmatched(struct weft_session *s, struct weft_error *err)
 {
 	const struct weft_lang_env env = {
-		.set = s->set, .destructive = s->env.destructive, .state = s->variables};
+		.set = s->set,
+		.destructive = s->env.destructive,
+		.state = s->variables,
+		.btf = types_of(s),
+	};
 	int ret = 0, failed;
 	size_t i, k;
 

@@ -164,7 +164,7 @@ static void type_all(struct rig *r)
 {
 	int ret;
 
-	ret = weft_state_build(&r->set, info_of, r, r->arena, &r->env.state, r->err);
+	ret = weft_state_build(&r->set, info_of, r, r->env.btf, r->arena, &r->env.state, r->err);
 	cr_assert(!ret, "%s", weft_error_text(r->err));
 	for (size_t i = 0; r->env.state && i < r->n_clauses; i++) {
 		ret = weft_lang_clause(&r->env, &r->raw[i], r->arena, &r->clauses[i], r->err);

@@ -48,7 +48,7 @@ Test(lang_names, variables)
 		{"args.count", "arg2:uint64", WEFT_NODE_ARG},
 		{"args.path", "arg3:string", WEFT_NODE_ARG},
 		{"arg4", "arg4:bytes", WEFT_NODE_ARG},
-		{"args.file", "arg6:address", WEFT_NODE_ARG},
+		{"args.file", "arg6:struct file *", WEFT_NODE_ARG},
 		{"arg8", "arg8:uint8", WEFT_NODE_ARG},
 		{"arg9", "arg9:int16", WEFT_NODE_ARG},
 		{"$word", "\"hello\":string", WEFT_NODE_STRING},

@@ -230,7 +230,7 @@ static const char *build(struct rig *r, weft_state_info *info)
 	struct weft_state *state;
 	char *all = weft_arena_strdup(r->arena, "");
 
-	if (weft_state_build(&r->set, info, r, r->arena, &state, r->err))
+	if (weft_state_build(&r->set, info, r, NULL, r->arena, &state, r->err))
 		return weft_error_tag(r->err);
 	for (size_t i = 0; state && i < state->n_vars; i++)
 		all = weft_arena_printf(r->arena, "%s%s; ", all,

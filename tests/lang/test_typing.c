@@ -76,12 +76,12 @@ Test(lang_typing, addresses_stay_addresses)
 		{"arg1 + 8", "(+:address arg1:address 8:uint64)"},
 		{"8 + arg1", "(+:address 8:uint64 arg1:address)"},
 		{"arg1 & ~0xfff", "(&:address arg1:address 18446744073709547520:uint64)"},
-		{"arg1 - arg6", "(-:uint64 arg1:address arg6:address)"},
+		{"arg1 - arg6", "(-:uint64 arg1:address arg6:struct file *)"},
 		{"arg1 * 2", "(*:uint64 arg1:address 2:uint64)"},
 		{"arg1 == 0", "(==:int64 arg1:address 0:uint64)"},
 		{"pid ? arg1 : arg1", "(?:address pid:int32 arg1:address arg1:address)"},
 		/* one of a process, one of the kernel: then of neither */
-		{"pid ? arg1 : arg6", "(?:uint64 pid:int32 arg1:address arg6:address)"},
+		{"pid ? arg1 : arg6", "(?:uint64 pid:int32 arg1:address arg6:struct file *)"},
 		{"pid ? arg1 : 0", "(?:uint64 pid:int32 arg1:address 0:uint64)"},
 		{"(uint64) arg1", "arg1:uint64"},
 	};
@@ -163,7 +163,7 @@ Test(lang_typing, EXPR_TYPE)
 	rig_expect_error(&r, "pid ? 1 : \"a\"", "EXPR_TYPE", 6, NULL, "an int64 and a string");
 	rig_expect_error(&r, "pid ? stack : stack", "EXPR_TYPE", 6, NULL, "two integers or two");
 	rig_expect_error(&r, "(uint8) execname", "EXPR_TYPE", 8, NULL, "cast");
-	rig_expect_error(&r, "args.fd.x", "EXPR_TYPE", 0, NULL, "no member `x`");
+	rig_expect_error(&r, "args.fd.x", "MEMBER_NONE", 0, NULL, "no member `x`");
 	rig_expect_error(&r, "$word + 1", "EXPR_TYPE", 0, NULL, "string");
 	rig_expect_error(&r, "$address + 1", "EXPR_TYPE", 0, NULL, "string");
 }
