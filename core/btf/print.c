@@ -93,7 +93,7 @@ static void finish(const struct weft_btf_type *t, const char *qualifiers,
 {
 	const char *name = t->kind == BTF_KIND_UNKN ? "void" : t->name;
 	int n = snprintf(buf, size, "%s%s%s%s%s", qualifiers, keyword(t), *name ? name : "{...}",
-			 *d->text ? " " : "", d->text);
+			 *d->text && *d->text != '[' ? " " : "", d->text);
 
 	if (d->cut || n < 0 || (size_t)n >= size)
 		snprintf(buf + (strlen(buf) > 3 ? strlen(buf) - 3 : 0), 4, "...");
@@ -116,9 +116,8 @@ static void print(const struct weft_btf *b, uint32_t id, struct declarator *d, u
 				strncat(qualifiers, word,
 					sizeof(qualifiers) - strlen(qualifiers) - 1);
 		} else if (t.kind == BTF_KIND_TYPE_TAG) {
-			if (!strcmp(t.name, "user") && !strstr(qualifiers, "__user"))
-				strncat(qualifiers, "__user ",
-					sizeof(qualifiers) - strlen(qualifiers) - 1);
+			if (!strcmp(t.name, "user"))
+				surround(d, "__user %s", d->text);
 		} else if (t.kind == BTF_KIND_PTR) {
 			surround(d, "*%s%s", qualifiers, d->text);
 			*qualifiers = '\0';

@@ -117,6 +117,15 @@ static bool from_btf(const struct weft_lang_env *env, const struct weft_arg_type
 	return (of.kind == BTF_KIND_INT || out->names) && is_int_size(of.type);
 }
 
+/* An enum that the provider gives no text for. */
+static const char *enum_text(struct weft_sema *s, const struct weft_arg_type *t)
+{
+	struct weft_btf_ref ref = {.fd = t->btf_fd, .id = t->btf_id};
+
+	ref.btf = weft_sema_btf(s, ref.fd, 0);
+	return ref.btf ? weft_type_text(s, &ref) : NULL;
+}
+
 /* A struct, union or array, whose address the location yields. */
 static struct weft_node *object_at(struct weft_sema *s, struct weft_node *n,
 				   const struct weft_arg_type *t, const struct weft_ast *a)
@@ -187,6 +196,8 @@ struct weft_node *weft_resolve_arg(struct weft_sema *s, uint32_t index, const st
 	n = weft_node_new(s, WEFT_NODE_ARG, type, a);
 	if (n)
 		n->index = index;
+	if (n && type.names && !type.text)
+		n->type.text = enum_text(s, &arg.type);
 	return type.kind == WEFT_VALUE_OBJECT ? object_at(s, n, &arg.type, a) : n;
 }
 
@@ -263,6 +274,8 @@ struct weft_node *weft_resolve_retval(struct weft_sema *s, const struct weft_ast
 	if (!weft_arg_value_type(s->env, &info->retval_type, &type))
 		return unreadable(s, a, NULL, &info->retval_type);
 	n = weft_node_new(s, WEFT_NODE_RETVAL, type, a);
+	if (n && type.names && !type.text)
+		n->type.text = enum_text(s, &info->retval_type);
 	return type.kind == WEFT_VALUE_OBJECT ? object_at(s, n, &info->retval_type, a) : n;
 }
 

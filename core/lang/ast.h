@@ -117,6 +117,7 @@ struct weft_ast {
 	enum weft_ast_kind kind;
 	enum weft_op op;
 	uint32_t start, length;
+	uint32_t at;    /* MEMBER: of its name */
 	uint32_t depth; /* of the tree: 1 for a leaf */
 	int64_t value;
 	bool is_unsigned;

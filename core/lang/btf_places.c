@@ -86,7 +86,8 @@ struct weft_node *weft_place_node(struct weft_sema *s, struct weft_node *address
 	if (offset < INT32_MIN || offset > INT32_MAX)
 		return weft_sema_fail(s, from->start, "INDEX_RANGE",
 				      "this lies more than 2 GiB from where it is counted from");
-	if (!weft_type_of(s, ref, from->start, from->s, &type))
+	if (!weft_type_of(s, ref, from->kind == WEFT_AST_MEMBER ? from->at : from->start, from->s,
+			  &type))
 		return NULL;
 	n = weft_node_new(s, type.kind == WEFT_VALUE_OBJECT ? WEFT_NODE_PLACE : WEFT_NODE_READ,
 			  type, from);
@@ -135,7 +136,7 @@ static void unknown_member(struct weft_sema *s, const struct container *c, const
 {
 	const char *near;
 
-	weft_sema_fail(s, a->start, "MEMBER_UNKNOWN", "%s has no member `%s`",
+	weft_sema_fail(s, a->at, "MEMBER_UNKNOWN", "%s has no member `%s`",
 		       weft_type_text(s, &c->ref), a->s);
 	near = weft_btf_nearest_member(c->ref.btf, &c->type, a->s);
 	if (near)
@@ -149,7 +150,7 @@ static struct weft_node *bit_field(struct weft_sema *s, struct weft_node *n, uin
 	uint32_t shift = bit % 8, bytes = (shift + bits + 7) / 8;
 
 	if (n->kind != WEFT_NODE_READ || n->type.is_pointer || bits > n->type.size * 8u || bytes > 8)
-		return weft_sema_fail(s, a->start, "BTF_MALFORMED",
+		return weft_sema_fail(s, a->at, "BTF_MALFORMED",
 				      "the type information is malformed: `%s` is a bit field of %u "
 				      "bits, which its type does not have",
 				      a->s, bits);
@@ -169,7 +170,7 @@ struct weft_node *weft_resolve_btf_member(struct weft_sema *s, struct weft_node 
 	int found;
 
 	if (!is_object(of) && !is_typed_pointer(of)) {
-		weft_sema_fail(s, a->start, "MEMBER_NONE",
+		weft_sema_fail(s, a->at, "MEMBER_NONE",
 			       of->type.is_pointer
 				       ? "%s has no member `%s`: it is not known what the address "
 					 "leads to; a cast says it, ((struct NAME *) x).%s"
@@ -180,14 +181,14 @@ struct weft_node *weft_resolve_btf_member(struct weft_sema *s, struct weft_node 
 	if (!open_container(s, of, &c))
 		return NULL;
 	if (!weft_btf_is_struct(&c.type))
-		return weft_sema_fail(s, a->start, "MEMBER_NONE",
+		return weft_sema_fail(s, a->at, "MEMBER_NONE",
 				      "%s has no member `%s`: it is no struct",
 				      weft_type_text(s, &c.ref), a->s);
 	found = weft_btf_find_member(c.ref.btf, &c.type, a->s, &m);
 	if (!found)
 		unknown_member(s, &c, a);
 	else if (found < 0)
-		weft_sema_fail(s, a->start, "BTF_MALFORMED",
+		weft_sema_fail(s, a->at, "BTF_MALFORMED",
 			       "the type information is malformed: %s nests too deep",
 			       weft_type_text(s, &c.ref));
 	if (found <= 0)
@@ -197,7 +198,7 @@ struct weft_node *weft_resolve_btf_member(struct weft_sema *s, struct weft_node 
 	if (n && m.bits)
 		return bit_field(s, n, m.bit, m.bits, a);
 	if (n && m.bit % 8)
-		return weft_sema_fail(s, a->start, "BTF_MALFORMED",
+		return weft_sema_fail(s, a->at, "BTF_MALFORMED",
 				      "the type information is malformed: `%s` begins within a byte",
 				      a->s);
 	return n;

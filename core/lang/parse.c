@@ -309,6 +309,7 @@ static int parse_members(struct weft_parser *p, uint32_t start, struct weft_ast 
 			return rc;
 		if (p->tok.kind != WEFT_TOKEN_NAME)
 			return fail_unexpected(p, "the name of a member");
+		member.at = p->tok.start;
 		member.s = p->tok.s;
 		member.n = p->tok.n;
 		rc = weft_parser_advance(p);

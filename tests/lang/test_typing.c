@@ -163,7 +163,7 @@ Test(lang_typing, EXPR_TYPE)
 	rig_expect_error(&r, "pid ? 1 : \"a\"", "EXPR_TYPE", 6, NULL, "an int64 and a string");
 	rig_expect_error(&r, "pid ? stack : stack", "EXPR_TYPE", 6, NULL, "two integers or two");
 	rig_expect_error(&r, "(uint8) execname", "EXPR_TYPE", 8, NULL, "cast");
-	rig_expect_error(&r, "args.fd.x", "MEMBER_NONE", 0, NULL, "no member `x`");
+	rig_expect_error(&r, "args.fd.x", "MEMBER_NONE", 8, NULL, "no member `x`");
 	rig_expect_error(&r, "$word + 1", "EXPR_TYPE", 0, NULL, "string");
 	rig_expect_error(&r, "$address + 1", "EXPR_TYPE", 0, NULL, "string");
 }

@@ -142,7 +142,7 @@ static int type_all(struct engine *e)
 	const char *wrong;
 	int ret;
 
-	ret = weft_state_build(e->config, info_of, e, e->config->arena, &e->state, e->err);
+	ret = weft_state_build(e->config, info_of, e, NULL, e->config->arena, &e->state, e->err);
 	env.state = e->state;
 	for (size_t i = 0; i < e->config->n_clauses && !ret; i++) {
 		ret = weft_lang_clause(&env, &e->config->clauses[i], e->config->arena,
