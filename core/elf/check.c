@@ -161,26 +161,42 @@ static bool check_symbols(struct weft_claims *c, struct weft_elf *elf, uint64_t 
 	return true;
 }
 
+int weft_elf_invalid(struct weft_error *err, const char *path, const char *what)
+{
+	return weft_fail(err, -EBADMSG, "ELF_RESULT_INVALID",
+			 "%s: the process that read it was subverted or is broken: %s cannot be",
+			 path, what);
+}
+
+int weft_elf_check_problem(struct weft_region *region, const struct weft_elf_result *result,
+			   const char *path, struct weft_error *err)
+{
+	uint32_t problem = result->problem;
+
+	region->base[region->zone * 2 - 1] = '\0';
+	if (result->magic != WEFT_ELF_RESULT_MAGIC || problem >= WEFT_ELF_PROBLEMS)
+		return weft_elf_invalid(err, path, "its beginning");
+	return problem ? weft_fail(err, problems[problem].code, problems[problem].tag, "%s %s",
+				   path, problems[problem].text)
+		       : 0;
+}
+
 int weft_elf_check(struct weft_region *region, uint64_t file_size, const char *path,
 		   struct weft_elf_result **out, struct weft_error *err)
 {
 	struct weft_elf_result *result = (void *)(region->base + WEFT_REGION_HEAD);
 	struct weft_claims c = {.region = region, .end = WEFT_REGION_HEAD + sizeof(*result)};
 	struct weft_elf *elf = &result->elf;
-	uint32_t problem = result->problem;
+	int ret = weft_elf_check_problem(region, result, path, err);
 
-	region->base[region->zone * 2 - 1] = '\0';
-	if (result->magic != WEFT_ELF_RESULT_MAGIC || problem >= WEFT_ELF_PROBLEMS)
-		wrong(&c, "its beginning");
-	else if (problem)
-		return weft_fail(err, problems[problem].code, problems[problem].tag, "%s %s", path,
-				 problems[problem].text);
-	else if (elf->struct_size != sizeof(*elf) || elf->file_size != file_size ||
-		 elf->segment_size != sizeof(struct weft_elf_segment) ||
-		 elf->section_size != sizeof(struct weft_elf_section) ||
-		 elf->symbol_size != sizeof(struct weft_elf_symbol) ||
-		 elf->note_size != sizeof(struct weft_elf_note) ||
-		 elf->build_id_size > WEFT_ELF_MOST_BUILD_ID || elf->debug_file)
+	if (ret)
+		return ret;
+	if (elf->struct_size != sizeof(*elf) || elf->file_size != file_size ||
+	    elf->segment_size != sizeof(struct weft_elf_segment) ||
+	    elf->section_size != sizeof(struct weft_elf_section) ||
+	    elf->symbol_size != sizeof(struct weft_elf_symbol) ||
+	    elf->note_size != sizeof(struct weft_elf_note) ||
+	    elf->build_id_size > WEFT_ELF_MOST_BUILD_ID || elf->debug_file)
 		wrong(&c, "its sizes");
 	else if (!elf->build_id_size)
 		elf->build_id = NULL;
@@ -194,7 +210,5 @@ int weft_elf_check(struct weft_region *region, uint64_t file_size, const char *p
 		*out = result;
 		return 0;
 	}
-	return weft_fail(err, -EBADMSG, "ELF_RESULT_INVALID",
-			 "%s: the process that read it was subverted or is broken: %s cannot be",
-			 path, c.wrong);
+	return weft_elf_invalid(err, path, c.wrong);
 }

@@ -11,6 +11,12 @@
 int weft_elf_check(struct weft_region *region, uint64_t file_size, const char *path,
 		   struct weft_elf_result **out, struct weft_error *err);
 
+/* What the worker says is wrong, or that its result has no proper beginning; 0: go on. Sets the
+ * region's last byte. */
+int weft_elf_check_problem(struct weft_region *region, const struct weft_elf_result *result,
+			   const char *path, struct weft_error *err);
+int weft_elf_invalid(struct weft_error *err, const char *path, const char *what);
+
 /* For other kinds of results. A place for an array; claims are collected to prove that no two
  * arrays share memory, since turning offsets into pointers in one would change the other. */
 struct weft_claims {

@@ -5,16 +5,19 @@
  * of the process that runs the file, then in ours. The name is the file's author's: it must be a
  * name, not a path.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/elf/internal.h"
+#include "core/elf/open.h"
 
 #define DEBUG_FOLDER "/usr/lib/debug"
 
 static bool by_build_id(struct weft_elf_search *s)
 {
-	const struct weft_elf *elf = &s->result->elf;
+	const struct weft_elf *elf = s->elf;
 	char *to = s->path;
 
 	if (elf->build_id_size < 2)
@@ -29,7 +32,7 @@ static bool by_build_id(struct weft_elf_search *s)
 
 static bool by_link(struct weft_elf_search *s, const char *before, const char *between)
 {
-	const char *name = s->result->debug_link, *path = s->request->path, *slash;
+	const char *name = s->debug_link, *path = s->request->path, *slash;
 	int n;
 
 	if (!name || !*name || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, "..") ||
@@ -70,4 +73,18 @@ bool weft_elf_search_next(struct weft_elf_search *s)
 		}
 	}
 	return false;
+}
+
+int weft_elf_map_debug(struct weft_elf_reader *r, const struct weft_elf_search *s,
+		       const struct weft_elf_mapped *self, struct weft_elf_mapped *out)
+{
+	struct stat st;
+	int fd = weft_open_regular(s->root, s->path, &st), ret = -ENOENT;
+
+	if (fd < 0)
+		return fd;
+	if (st.st_dev != self->st.st_dev || st.st_ino != self->st.st_ino)
+		ret = weft_elf_map(fd, r->limits.file, s->path, out, NULL);
+	close(fd);
+	return ret;
 }

@@ -3,8 +3,9 @@
  * The system calls of a jailed parser: read and write (it has no descriptors), exit, memory.
  *
  * Memory means brk, munmap and mmap of anonymous memory that is not executable. mremap, mprotect
- * and madvise fail with EPERM: malloc tries them and manages without. Everything else, and any call
- * by another architecture's numbers, ends the process.
+ * and madvise fail with EPERM: malloc tries them and manages without. So do open and readlink:
+ * libdw looks for files that a file refers to, and has to hear that there are none. Everything
+ * else, and any call by another architecture's numbers, ends the process.
  *
  * Written by hand, since it is two dozen instructions and a library for it would be loaded into
  * every run of the tracer.
@@ -70,6 +71,13 @@ int weft_filter_lock(void)
 		REFUSE(__NR_mremap),
 		REFUSE(__NR_mprotect),
 		REFUSE(__NR_madvise),
+#ifdef __NR_open
+		REFUSE(__NR_open),
+		REFUSE(__NR_readlink),
+#endif
+		REFUSE(__NR_sysinfo),
+		REFUSE(__NR_openat),
+		REFUSE(__NR_readlinkat),
 		UNLESS_EQUAL(__NR_mmap, 5),
 		LOAD(LOW_WORD(3)),
 		UNLESS_SET(MAP_ANONYMOUS, 3),

@@ -31,6 +31,9 @@ struct weft_elf_entry {
 	uint32_t users;
 	bool settled; /* its times tell a later change */
 	char *debug_file;
+	const char *debug_link; /* in the region; or NULL */
+	uint32_t debug_crc;
+	struct weft_elf_answer *answers; /* of weft_elf_functions() */
 };
 
 struct weft_elf_reader {
@@ -41,12 +44,25 @@ struct weft_elf_reader {
 /* debug.c: the next place where a separate debug file may be; false: there is none left. */
 struct weft_elf_search {
 	const struct weft_elf_request *request;
-	const struct weft_elf_result *result;
+	const struct weft_elf *elf;
+	const char *debug_link;
 	unsigned int next;
 	bool by_link;          /* out: found by name */
 	const char *root;      /* out */
 	char path[4096 + 512]; /* out */
 };
 bool weft_elf_search_next(struct weft_elf_search *s);
+/* Maps what may be there; -errno: nothing that could be a debug file of `self`. */
+int weft_elf_map_debug(struct weft_elf_reader *r, const struct weft_elf_search *s,
+		       const struct weft_elf_mapped *self, struct weft_elf_mapped *out);
+
+/* read.c */
+int weft_elf_take_request(const struct weft_elf_request *given, struct weft_elf_request *out,
+			  struct weft_error *err);
+struct weft_elf_entry *weft_elf_entry_of(struct weft_elf_reader *r, const struct weft_elf *elf);
+bool weft_elf_same_file(const struct stat *a, const struct stat *b);
+
+/* functions.c */
+void weft_elf_answers_destroy(struct weft_elf_answer *a);
 
 #endif

@@ -17,8 +17,8 @@ int weft_jail_run(weft_jail_work work, const void *job, struct weft_region *regi
 		  uint64_t time_ns, uint64_t memory, const char *path, struct weft_error *err);
 
 /* For workers: ends the child, with what it has said so far; or because memory is short. */
-_Noreturn void weft_jail_done(void);
-_Noreturn void weft_jail_no_memory(void);
+void weft_jail_done(void) __attribute__((noreturn));
+void weft_jail_no_memory(void) __attribute__((noreturn));
 
 /* filter.c: from here on, only what a parser needs; anything else kills. 0 or -errno. */
 int weft_filter_lock(void);

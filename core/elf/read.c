@@ -48,6 +48,7 @@ static void entry_destroy(struct weft_elf_entry *e)
 	if (!e)
 		return;
 	weft_region_finish(&e->region);
+	weft_elf_answers_destroy(e->answers);
 	free(e->debug_file);
 	free(e);
 }
@@ -88,7 +89,9 @@ int weft_elf_map(int fd, uint64_t most, const char *path, struct weft_elf_mapped
 		return weft_fail(err, -errno, "ELF_UNREADABLE", "%s: %s", path, strerror(errno));
 	if (n != sizeof(magic) || memcmp(magic, ELFMAG, SELFMAG) != 0)
 		return weft_fail(err, -ENOEXEC, "ELF_NOT_ELF", "%s is no ELF file", path);
-	p = mmap(NULL, (size_t)out->st.st_size, PROT_READ, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+	/* Writable, since libelf unpacks sections in place: in the child's copy of a page. */
+	p = mmap(NULL, (size_t)out->st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE,
+		 fd, 0);
 	if (p == MAP_FAILED)
 		return weft_fail(err, -errno, "ELF_UNREADABLE", "%s: %s", path, strerror(errno));
 	out->bytes = p;
@@ -136,29 +139,21 @@ static void add_debug_file(struct weft_elf_reader *r, struct weft_elf_job *job,
 			   const struct weft_elf_mapped *self, struct weft_elf_entry *e,
 			   struct weft_elf_result **result)
 {
-	struct weft_elf_search s = {.request = request, .result = *result};
+	struct weft_elf_search s = {
+		.request = request, .elf = &(*result)->elf, .debug_link = (*result)->debug_link};
 	struct weft_elf_mapped debug;
 	struct weft_region region;
 	struct weft_elf_result *better;
 
 	while (weft_elf_search_next(&s)) {
-		struct stat st;
-		int fd = weft_open_regular(s.root, s.path, &st), ret;
+		int ret = weft_elf_map_debug(r, &s, self, &debug);
 
-		if (fd < 0)
-			continue;
-		if (st.st_dev == self->st.st_dev && st.st_ino == self->st.st_ino) {
-			close(fd);
-			continue;
-		}
-		ret = weft_elf_map(fd, r->limits.file, s.path, &debug, NULL);
-		close(fd);
 		if (ret)
 			continue;
 		job->debug = debug.bytes;
 		job->debug_size = debug.size;
 		job->by_link = s.by_link;
-		job->debug_crc = s.result->debug_crc;
+		job->debug_crc = (*result)->debug_crc;
 		ret = run(r, job, s.path, &region, &better, NULL);
 		weft_elf_unmap(&debug);
 		if (ret)
@@ -171,7 +166,7 @@ static void add_debug_file(struct weft_elf_reader *r, struct weft_elf_job *job,
 	}
 }
 
-static bool same_file(const struct stat *a, const struct stat *b)
+bool weft_elf_same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
 	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec &&
@@ -195,38 +190,49 @@ static struct weft_elf_entry *known(struct weft_elf_reader *r,
 	if (fstat(request->fd, &st))
 		return NULL;
 	for (struct weft_elf_entry *e = r->entries; e; e = e->next)
-		if (e->settled && same_file(&e->st, &st) && !(request->want & ~e->want))
+		if (e->settled && weft_elf_same_file(&e->st, &st) && !(request->want & ~e->want))
 			return e;
 	return NULL;
 }
 
-static int check_request(const struct weft_elf_request *request, struct weft_error *err)
+int weft_elf_take_request(const struct weft_elf_request *given, struct weft_elf_request *out,
+			  struct weft_error *err)
 {
-	if (!request || request->struct_size < offsetof(struct weft_elf_request, root) ||
-	    request->fd < 0 ||
-	    request->want & ~(WEFT_ELF_WANT_FUNCTIONS | WEFT_ELF_WANT_DATA |
-			      WEFT_ELF_WANT_DEMANGLED | WEFT_ELF_WANT_NOTES | WEFT_ELF_WANT_DEBUG))
+	*out = (struct weft_elf_request){.fd = -1};
+	if (given && given->struct_size >= offsetof(struct weft_elf_request, root))
+		memcpy(out, given,
+		       given->struct_size < sizeof(*out) ? given->struct_size : sizeof(*out));
+	if (out->fd < 0 ||
+	    out->want & ~(WEFT_ELF_WANT_FUNCTIONS | WEFT_ELF_WANT_DATA | WEFT_ELF_WANT_DEMANGLED |
+			  WEFT_ELF_WANT_NOTES | WEFT_ELF_WANT_DEBUG))
 		return weft_fail(err, -EINVAL, "ELF_REQUEST",
 				 "an ELF file was asked for in a way that makes no sense");
 	return 0;
 }
 
+struct weft_elf_entry *weft_elf_entry_of(struct weft_elf_reader *r, const struct weft_elf *elf)
+{
+	struct weft_elf_entry *e;
+
+	for (e = r->entries; e && &e->elf != elf; e = e->next)
+		;
+	return e && e->users ? e : NULL;
+}
+
 int weft_elf_read(struct weft_elf_reader *r, const struct weft_elf_request *given,
 		  const struct weft_elf **out, struct weft_error *err)
 {
-	struct weft_elf_request request = {0};
+	struct weft_elf_request request;
 	struct weft_elf_result *result = NULL;
 	struct weft_elf_mapped self;
 	struct weft_elf_entry *e;
 	struct weft_elf_job job;
 	const char *path;
-	int ret = check_request(given, err);
+	int ret = weft_elf_take_request(given, &request, err);
 
 	*out = NULL;
 	if (ret)
 		return ret;
-	memcpy(&request, given,
-	       given->struct_size < sizeof(request) ? given->struct_size : sizeof(request));
 	path = request.path ? request.path : "this file";
 	e = known(r, &request);
 	if (e) {
@@ -254,6 +260,8 @@ int weft_elf_read(struct weft_elf_reader *r, const struct weft_elf_request *give
 	}
 	e->elf = result->elf;
 	e->elf.debug_file = e->debug_file;
+	e->debug_link = result->debug_link;
+	e->debug_crc = result->debug_crc;
 	e->st = self.st;
 	e->want = request.want;
 	e->users = 1;
@@ -265,12 +273,10 @@ int weft_elf_read(struct weft_elf_reader *r, const struct weft_elf_request *give
 
 void weft_elf_release(struct weft_elf_reader *r, const struct weft_elf *elf)
 {
-	struct weft_elf_entry **at, *e;
+	struct weft_elf_entry **at, *e = weft_elf_entry_of(r, elf);
 	unsigned int spare = 0;
 
-	for (e = r->entries; e && &e->elf != elf; e = e->next)
-		;
-	if (!elf || !e || !e->users) /* a plugin's mistake */
+	if (!e) /* NULL, or a plugin's mistake */
 		return;
 	e->users--;
 	for (at = &r->entries; *at;) {
@@ -282,17 +288,4 @@ void weft_elf_release(struct weft_elf_reader *r, const struct weft_elf *elf)
 		*at = e->next;
 		entry_destroy(e);
 	}
-}
-
-int weft_elf_functions(struct weft_elf_reader *r, const struct weft_elf *elf,
-		       const struct weft_elf_request *request, const uint64_t *addresses,
-		       uint32_t n, const struct weft_elf_function **out, struct weft_error *err)
-{
-	(void)r;
-	(void)elf;
-	(void)addresses;
-	(void)n;
-	*out = NULL;
-	return weft_fail(err, -EOPNOTSUPP, "ELF_NO_TYPES", "%s: types of functions are not read",
-			 request && request->path ? request->path : "this file");
 }

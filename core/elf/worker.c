@@ -230,20 +230,15 @@ static void read_debug_link(struct weft_elf_worker *w)
 	}
 }
 
-void weft_elf_work(struct weft_region *region, const void *arg)
+void weft_elf_work_file(struct weft_elf_worker *w)
 {
-	const struct weft_elf_job *job = arg;
-	struct weft_elf_worker worker = {.job = job, .region = region}, *w = &worker;
+	const struct weft_elf_job *job = w->job;
+	struct weft_elf *elf = &w->result->elf;
 	bool interpreted = false;
-	struct weft_elf *elf;
 	const char *ident;
 	GElf_Ehdr h;
 	size_t n;
 
-	w->result = weft_region_record(region, sizeof(*w->result));
-	if (!w->result)
-		weft_jail_no_memory();
-	elf = &w->result->elf;
 	elf->struct_size = sizeof(*elf);
 	elf->file_size = job->size;
 	w->file = elf_memory((char *)job->image, job->size);
@@ -262,6 +257,16 @@ void weft_elf_work(struct weft_region *region, const void *arg)
 	read_dynamic(w, interpreted);
 	read_debug_link(w);
 	weft_elf_work_notes(w);
-	weft_elf_work_symbols(w);
-	w->result->magic = WEFT_ELF_RESULT_MAGIC;
+}
+
+void weft_elf_work(struct weft_region *region, const void *job)
+{
+	struct weft_elf_worker w = {.job = job, .region = region};
+
+	w.result = weft_region_record(region, sizeof(*w.result));
+	if (!w.result)
+		weft_jail_no_memory();
+	weft_elf_work_file(&w);
+	weft_elf_work_symbols(&w);
+	w.result->magic = WEFT_ELF_RESULT_MAGIC;
 }

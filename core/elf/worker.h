@@ -49,6 +49,32 @@ struct weft_elf_result {
 /* weft_jail_work with a struct weft_elf_job */
 void weft_elf_work(struct weft_region *region, const void *job);
 
+/* The same for types of functions (worker_dwarf.c). */
+struct weft_elf_types_job {
+	struct weft_elf_job file;
+	const uint64_t *addresses; /* of functions; ordered, each once */
+	uint32_t n;
+};
+
+#define WEFT_ELF_HIDDEN_RESULT 1u /* the result goes where a hidden first argument points */
+
+struct weft_elf_typed {
+	uint32_t func; /* BTF id of a FUNC; 0: nothing is known of that address */
+	uint32_t flags;
+	const char *file; /* NULL: not said */
+	uint32_t line;
+	uint32_t reserved;
+};
+
+struct weft_elf_types_result {
+	struct weft_elf_result file; /* as far as types need it */
+	const struct weft_elf_typed *functions;
+	const uint8_t *btf;
+	uint32_t btf_size, n;
+};
+
+void weft_elf_work_types(struct weft_region *region, const void *job);
+
 /* ---- between the worker's files ---- */
 
 struct weft_elf_worker {
@@ -63,6 +89,8 @@ struct weft_elf_worker {
 	size_t unpacked_size;
 };
 
+/* Reads what the others build upon; result lies in the region already. */
+void weft_elf_work_file(struct weft_elf_worker *w);
 /* Ends the child with that answer. */
 _Noreturn void weft_elf_give_up(struct weft_elf_worker *w, enum weft_elf_problem problem);
 /* The same as the region's functions, but never NULL. */

@@ -232,7 +232,7 @@ static int compare(const struct collected *a, const struct collected *b)
 	return order ? order : (int)a->symbol.source - (int)b->symbol.source;
 }
 
-/* A merge sort, since the C library's asks the system how much memory there is. */
+/* A merge sort, of few comparisons: each may compare long names. */
 static void sort(struct collected **list, size_t n)
 {
 	struct collected **from = list, **to = weft_elf_allocate(n, sizeof(void *)), **spare = to;

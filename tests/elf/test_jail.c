@@ -226,8 +226,8 @@ static char a_path[] = "/etc/passwd";
 Test(elf_jail, nothing_but_computing_is_left)
 {
 	const struct attempt attempts[] = {
-		{"open", SYS_open, {(long)a_path, O_RDONLY}, false, 0},
-		{"openat", SYS_openat, {AT_FDCWD, (long)a_path, O_RDONLY}, false, 0},
+		{"open", SYS_open, {(long)a_path, O_RDONLY}, true, -EPERM},
+		{"openat", SYS_openat, {AT_FDCWD, (long)a_path, O_RDONLY}, true, -EPERM},
 		{"openat2", SYS_openat2, {AT_FDCWD, (long)a_path, 0, 24}, false, 0},
 		{"socket", SYS_socket, {AF_UNIX, SOCK_STREAM}, false, 0},
 		{"execve", SYS_execve, {(long)a_path}, false, 0},
@@ -255,6 +255,7 @@ Test(elf_jail, nothing_but_computing_is_left)
 		{"mremap", SYS_mremap, {0, 4096, 8192, 0}, true, -EPERM},
 		{"madvise", SYS_madvise, {0, 4096, 4}, true, -EPERM},
 		{"munmap", SYS_munmap, {1, 4096}, true, -EINVAL},
+		{"sysinfo", SYS_sysinfo, {(long)a_path}, true, -EPERM},
 		/* it has no descriptors */
 		{"read", SYS_read, {0, (long)a_path, 1}, true, -EBADF},
 		{"write", SYS_write, {1, (long)a_path, 1}, true, -EBADF},
