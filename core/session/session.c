@@ -393,8 +393,6 @@ int weft_session_start(struct weft_session *s, const struct weft_sink *sink, cha
 	if (ret)
 		goto fail;
 	ret = weft_maps_warm(&s->maps, s->plan, err);
-	if (!ret)
-		ret = weft_session_follow_threads(s, err);
 	if (ret)
 		goto fail;
 	if (s->has_begin) {
@@ -405,14 +403,18 @@ int weft_session_start(struct weft_session *s, const struct weft_sink *sink, cha
 		if (ret)
 			goto fail;
 	}
-	ret = start_processes(s, err);
-	if (ret)
-		goto fail;
 	for (i = 0; i < s->n_gangs; i++) {
 		ret = weft_session_attach_gang(s, s->gangs[i], err);
 		if (ret)
 			goto fail;
 	}
+	/* Last, since programs of one tracepoint run in the order in which they were attached: a
+	 * probe on the end of a process is to find it a target, and its variables in place. */
+	ret = start_processes(s, err);
+	if (!ret)
+		ret = weft_session_follow_threads(s, err);
+	if (ret)
+		goto fail;
 	enable_programs(s, 1);
 	s->enabled_ns = weft_clock_before();
 	weft_consumer_span(s->consumer, s->enabled_ns, 0);
