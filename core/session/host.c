@@ -260,6 +260,29 @@ static int host_elf_functions(const struct weft_host *host, const struct weft_el
 	return ret ? ret : weft_elf_functions(s->elf_reader, elf, request, addresses, n, out, err);
 }
 
+static int host_members(const struct weft_host *host, const char *const *paths, size_t n,
+			uint32_t *offsets, struct weft_error *err)
+{
+	struct weft_btf_member *members = calloc(n + 1, sizeof(*members));
+	size_t i;
+	int ret;
+
+	(void)host;
+	if (!members)
+		return weft_nomem(err);
+	for (i = 0; i < n; i++)
+		members[i].path = paths[i];
+	ret = weft_btf_find_members(members, n, err);
+	for (i = 0; !ret && i < n; i++) {
+		offsets[i] = members[i].offset;
+		if (!members[i].found)
+			ret = weft_fail(err, -ENOENT, "KERNEL_MEMBER",
+					"this kernel's type information has no member %s", paths[i]);
+	}
+	free(members);
+	return ret;
+}
+
 void weft_host_init(struct weft_opened *o)
 {
 	o->host = (struct weft_host){
@@ -288,5 +311,6 @@ void weft_host_init(struct weft_opened *o)
 		.elf_read = host_elf_read,
 		.elf_release = host_elf_release,
 		.elf_functions = host_elf_functions,
+		.kernel_members = host_members,
 	};
 }

@@ -110,19 +110,70 @@ int support_kprobe_multi_link(int prog_fd, const struct support_kprobe_multi *wh
 	return sys_bpf(BPF_LINK_CREATE, &attr, sizeof(attr));
 }
 
-int support_hash_create(const char *name, uint32_t key_size, uint32_t value_size,
-			uint32_t max_entries)
+int support_program_load(const char *name, uint32_t type, uint32_t flags,
+			 const struct bpf_insn *insns, size_t n, char *log, uint32_t log_size)
 {
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
-	attr.map_type = BPF_MAP_TYPE_HASH;
+	attr.prog_type = type;
+	attr.prog_flags = flags;
+	attr.insns = address(insns);
+	attr.insn_cnt = (uint32_t)n;
+	attr.license = address("Dual BSD/GPL");
+	attr.log_buf = address(log);
+	attr.log_size = log_size;
+	attr.log_level = log ? 1 : 0;
+	strncpy(attr.prog_name, name, sizeof(attr.prog_name) - 1);
+	return sys_bpf(BPF_PROG_LOAD, &attr, sizeof(attr));
+}
+
+int support_program_run(int prog_fd, void *ctx, uint32_t size)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.test.prog_fd = (uint32_t)prog_fd;
+	attr.test.ctx_in = address(ctx);
+	attr.test.ctx_size_in = size;
+	return sys_bpf(BPF_PROG_TEST_RUN, &attr, sizeof(attr));
+}
+
+int support_program_misses(int prog_fd, uint64_t *out)
+{
+	struct bpf_prog_info info;
+	union bpf_attr attr;
+
+	memset(&info, 0, sizeof(info));
+	memset(&attr, 0, sizeof(attr));
+	attr.info.bpf_fd = (uint32_t)prog_fd;
+	attr.info.info_len = sizeof(info);
+	attr.info.info = address(&info);
+	int ret = sys_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof(attr));
+	*out = info.recursion_misses;
+	return ret;
+}
+
+int support_map_create(const char *name, uint32_t type, uint32_t key_size, uint32_t value_size,
+		       uint32_t max_entries, uint32_t flags)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_type = type;
 	attr.key_size = key_size;
 	attr.value_size = value_size;
 	attr.max_entries = max_entries;
-	attr.map_flags = BPF_F_NO_PREALLOC;
+	attr.map_flags = flags;
 	strncpy(attr.map_name, name, sizeof(attr.map_name) - 1);
 	return sys_bpf(BPF_MAP_CREATE, &attr, sizeof(attr));
+}
+
+int support_hash_create(const char *name, uint32_t key_size, uint32_t value_size,
+			uint32_t max_entries)
+{
+	return support_map_create(name, BPF_MAP_TYPE_HASH, key_size, value_size, max_entries,
+				  BPF_F_NO_PREALLOC);
 }
 
 int support_map_update(int map_fd, const void *key, const void *value)

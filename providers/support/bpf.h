@@ -56,6 +56,19 @@ struct support_kprobe_multi {
 };
 int support_kprobe_multi_link(int prog_fd, const struct support_kprobe_multi *what);
 
+struct bpf_insn;
+int support_program_load(const char *name, uint32_t type, uint32_t flags,
+			 const struct bpf_insn *insns, size_t n, char *log, uint32_t log_size);
+/* Runs a BPF_PROG_TYPE_SYSCALL program, which reads and writes ctx. Unlike a map system call it
+ * keeps no other program from running on this CPU while it is preempted. */
+int support_program_run(int prog_fd, void *ctx, uint32_t size);
+/* Firings that the kernel skipped because a program was running on that CPU (recursion_misses). */
+int support_program_misses(int prog_fd, uint64_t *out);
+
+/* A map of any kind; flags BPF_F_*. */
+int support_map_create(const char *name, uint32_t type, uint32_t key_size, uint32_t value_size,
+		       uint32_t max_entries, uint32_t flags);
+
 /* A hash in the kernel, for WEFT_IDENTITY_MAP, and its elements. */
 int support_hash_create(const char *name, uint32_t key_size, uint32_t value_size,
 			uint32_t max_entries);

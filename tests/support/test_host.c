@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 #include <criterion/criterion.h>
+#include <bpf/btf.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -138,6 +139,36 @@ static int host_elf_functions(const struct weft_host *host, const struct weft_el
 	return weft_elf_functions(h->elf_reader, elf, request, addresses, n, out, err);
 }
 
+/* The tests of what finds them are the core's. */
+static int host_members(const struct weft_host *host, const char *const *paths, size_t n,
+			uint32_t *offsets, struct weft_error *err)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	int ret = 0;
+
+	(void)host;
+	cr_assert_not_null(btf);
+	for (size_t i = 0; i < n && !ret; i++) {
+		char type[64];
+		const char *dot = strchr(paths[i], '.');
+		const struct btf_type *t;
+		const struct btf_member *m;
+		bool found = false;
+
+		snprintf(type, sizeof(type), "%.*s", (int)(dot - paths[i]), paths[i]);
+		t = btf__type_by_id(btf, (uint32_t)btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT));
+		m = btf_members(t);
+		for (uint16_t k = 0; k < btf_vlen(t) && !found; k++) {
+			found = !strcmp(btf__name_by_offset(btf, m[k].name_off), dot + 1);
+			offsets[i] = btf_member_bit_offset(t, k) / 8;
+		}
+		if (!found)
+			ret = weft_fail(err, -ENOENT, "KERNEL_MEMBER", "no %s", paths[i]);
+	}
+	btf__free(btf);
+	return ret;
+}
+
 static const struct weft_host functions = {
 	.struct_size = sizeof(struct weft_host),
 	.abi_version = WEFT_ABI_CURRENT,
@@ -163,6 +194,7 @@ static const struct weft_host functions = {
 	.elf_read = host_elf_read,
 	.elf_release = host_elf_release,
 	.elf_functions = host_elf_functions,
+	.kernel_members = host_members,
 };
 
 static struct weft_params *make_params(struct test_host *h, uint32_t where,

@@ -267,8 +267,9 @@ enum weft_identity_kind {
 	WEFT_IDENTITY_COOKIE = 1, /* the attach cookie */
 	WEFT_IDENTITY_FIELD = 2, /* key[0] yields a value; this probe is the one whose .value it is;
 				  * a firing whose value belongs to no enabled probe is none */
-	WEFT_IDENTITY_MAP = 3, /* keys yield the key of a BPF hash that the provider owns and whose
-				* value begins with the u64 cookie; no element: not a firing */
+	WEFT_IDENTITY_MAP = 3, /* keys yield the key of a BPF map that the provider owns (a hash or an
+				* array, of each CPU or not) and whose value begins with the u64
+				* cookie; no element: not a firing */
 };
 
 #define WEFT_IDENTITY_MAX_KEYS 4u
@@ -784,6 +785,12 @@ struct weft_host {
 	int (*elf_functions)(const struct weft_host *, const struct weft_elf *,
 			     const struct weft_elf_request *, const uint64_t *addresses, uint32_t n,
 			     const struct weft_elf_function **out, struct weft_error *);
+
+	/* The offsets of members of kernel structs, in bytes, for programs of the provider's own;
+	 * paths as in WEFT_LOC_MEMBER. All are found in one pass over the running kernel's type
+	 * information, which takes milliseconds. Fails if one is missing. */
+	int (*kernel_members)(const struct weft_host *, const char *const *paths, size_t n,
+			      uint32_t *offsets, struct weft_error *);
 };
 
 /* ---- the provider --------------------------------------------------------------------------- */
