@@ -156,7 +156,8 @@ static int host_members(const struct weft_host *host, const char *const *paths, 
 		bool found = false;
 
 		snprintf(type, sizeof(type), "%.*s", (int)(dot - paths[i]), paths[i]);
-		t = btf__type_by_id(btf, (uint32_t)btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT));
+		t = btf__type_by_id(btf,
+				    (uint32_t)btf__find_by_name_kind(btf, type, BTF_KIND_STRUCT));
 		m = btf_members(t);
 		for (uint16_t k = 0; k < btf_vlen(t) && !found; k++) {
 			found = !strcmp(btf__name_by_offset(btf, m[k].name_off), dot + 1);

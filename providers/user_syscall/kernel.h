@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * What the provider has in the kernel.
+ *
+ *   dispatcher   on the entry of getpid. Not the magic: done. Else: which process calls (PROCS),
+ *                which declaration is meant (PROBES), is it within its rate; then the cookie is left
+ *                in COOKIE of this CPU and control passes to the core's program by a tail call
+ *                (PROGRAMS). One event and one look-up, however many programs a session has.
+ *   fork         a child of a process in PROCS is in PROCS before it runs: it shares the table.
+ *   exec, exit   take the process out, before another can have its number.
+ *
+ *   PROCS        tgid -> struct us_proc
+ *   PROBES       {family, id} -> struct us_probe_value
+ *   FAMILIES     family -> struct us_family_value; a family is the processes that share one table
+ *   COUNTERS     enum us_counter
+ *   EVENTS       struct us_event, for what the provider has to look at
+ *
+ * The maps are changed while programs look at them, so not by map system calls: these keep all
+ * programs of tracepoints, kprobes and perf events from running on the CPU where they are preempted
+ * (bpf_prog_active), ours and everyone's, and 6.1 does not even count it. Programs of type SYSCALL
+ * do it instead, which are run by request; they have no such effect. PROGRAMS is of a kind that the
+ * map calls treat apart, without that effect; FAMILIES and COUNTERS are mapped memory.
+ *
+ * Elements of PROBES are deleted only when no process of their family is left, so that nobody can
+ * be looking at one; an element that is there is changed in place, the slot last.
+ */
+#ifndef WEFT_USER_SYSCALL_KERNEL_H
+#define WEFT_USER_SYSCALL_KERNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "weft/provider.h"
+
+#define US_TABLES       4u      /* of one process */
+#define US_MAX_PROCS    65536u  /* in PROCS */
+#define US_MAX_PROBES   262144u /* in PROBES */
+#define US_MAX_FAMILIES 4096u
+#define US_MAX_PROGRAMS 1024u
+#define US_NO_SLOT      UINT32_MAX
+
+struct us_pair {
+	uint32_t number1; /* a table's number + 1; 0: none */
+	uint32_t family;
+};
+
+struct us_proc {
+	uint64_t full;   /* when the bucket of tokens is full again: ticks, in ns */
+	uint64_t missed; /* calls of a table that is not (yet) known here */
+	uint64_t pad;
+	struct us_pair tables[US_TABLES];
+	uint32_t dirty; /* an event is on its way */
+	uint32_t pad2;
+};
+
+struct us_probe_key {
+	uint32_t family, id;
+};
+
+struct us_probe_value {
+	uint64_t cookie;
+	uint32_t slot; /* in PROGRAMS */
+	uint32_t pad;
+};
+
+struct us_family_value {
+	uint32_t refs;  /* processes */
+	uint32_t count; /* declarations */
+};
+
+enum us_counter {
+	US_FORGED,  /* ids that were never declared */
+	US_LATE,    /* firings of probes whose program is gone */
+	US_LIMITED, /* firings beyond the rate */
+	US_MISSED,  /* calls of processes that ended without becoming known */
+	US_EVENTS,  /* events that had no room */
+	US_CROWDED, /* processes that had no room in PROCS */
+	US_N_COUNTERS = 16
+};
+
+enum us_event_kind {
+	US_EVENT_LOOK = 1, /* a process announced declarations, or is not known */
+	US_EVENT_GONE = 2, /* a family has no process any more */
+};
+
+struct us_event {
+	uint32_t kind, value; /* tgid, or family */
+};
+
+/* Requests to the programs of type SYSCALL. */
+struct us_set_proc {
+	uint32_t tgid;
+	struct us_pair pair; /* number1 0: only clears dirty */
+	int32_t result;
+	uint64_t missed; /* out: calls that were not known until now */
+};
+struct us_set_probe {
+	struct us_probe_key key;
+	struct us_probe_value value;
+	int32_t result;
+	uint32_t pad;
+};
+
+enum us_mechanism { US_TRACEPOINT, US_RAW };
+
+enum us_map {
+	US_PROCS,
+	US_PROBES,
+	US_FAMILIES,
+	US_COUNTERS,
+	US_EVENT_RING,
+	US_PROGRAMS,
+	US_COOKIE,
+	US_N_MAPS
+};
+enum us_program {
+	US_DISPATCH,
+	US_FORK,
+	US_EXEC,
+	US_EXIT,
+	US_SET_PROC,
+	US_DEL_PROC,
+	US_SET_PROBE,
+	US_DEL_PROBE,
+	US_N_PROGRAMS
+};
+
+struct us_offsets {
+	uint32_t tgid, pid, signal, live;
+};
+
+struct us_kernel {
+	const struct weft_host *host;
+	enum us_mechanism mechanism;
+	uint32_t step_ns; /* time that a token takes; 0: no limit */
+	uint32_t tick_ns; /* of the kernel's clock tick */
+	struct us_offsets offsets;
+	int maps[US_N_MAPS];
+	int programs[US_N_PROGRAMS];
+	int holds[4]; /* links and events */
+	struct us_family_value *families;
+	uint64_t *counters;
+	bool attached;
+};
+
+void us_kernel_init(struct us_kernel *k, const struct weft_host *host, uint64_t rate,
+		    enum us_mechanism mechanism);
+/* COOKIE alone, which the core's programs are compiled with; the descriptor stays the kernel's. */
+int us_kernel_cookie(struct us_kernel *k);
+/* Maps, programs, events. Does nothing the second time. USER_SYSCALL_ATTACH and others. */
+int us_kernel_attach(struct us_kernel *k, struct weft_error *err);
+void us_kernel_detach(struct us_kernel *k); /* keeps COOKIE: the core's programs have it */
+void us_kernel_finish(struct us_kernel *k);
+
+/* 1: the process is new to the family; *missed are its calls until then. 0: it was there. */
+int us_kernel_set_proc(struct us_kernel *k, uint32_t tgid, uint32_t number, uint32_t family,
+		       uint64_t *missed);
+int us_kernel_clean(struct us_kernel *k, uint32_t tgid);
+int us_kernel_forget(struct us_kernel *k, uint32_t tgid);
+int us_kernel_set_probe(struct us_kernel *k, uint32_t family, uint32_t id, uint64_t cookie,
+			uint32_t slot);
+int us_kernel_del_probe(struct us_kernel *k, uint32_t family, uint32_t id);
+int us_kernel_set_program(struct us_kernel *k, uint32_t slot, int prog_fd);
+void us_kernel_del_program(struct us_kernel *k, uint32_t slot);
+uint64_t us_kernel_misses(const struct us_kernel *k);
+
+/* programs.c */
+struct support_code;
+extern void (*const us_programs[US_N_PROGRAMS])(const struct us_kernel *, struct support_code *);
+
+/* arch_*.c: where the first argument of a system call lies in the saved registers. */
+extern const int16_t us_first_argument;
+
+#endif
