@@ -96,7 +96,7 @@ static int make_file(size_t size, struct weft_probe_table **out, uint32_t *numbe
 	if (!ftruncate(fd, (off_t)size) && !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) &&
 	    !fstat(fd, &st))
 		map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED) {
+	if (map == MAP_FAILED || !map) {
 		ret = errno ? -errno : -EINVAL;
 	} else {
 		*out = map;
@@ -136,7 +136,7 @@ static int create(void)
 		return -ENOMEM;
 	weft_user.size = table_size(capacity);
 	int failed = make_file(weft_user.size, &t, &number);
-	if (failed)
+	if (failed || !t)
 		return failed;
 	memcpy(t->magic, WEFT_TABLE_MAGIC, sizeof(t->magic));
 	t->version = WEFT_TABLE_VERSION;
@@ -156,11 +156,11 @@ static int create(void)
 /* The copy keeps the number: what tracers have enabled goes on firing under the ids that it has. */
 static int make_own(void)
 {
-	struct weft_probe_table *old = weft_user.table, *t;
+	struct weft_probe_table *old = weft_user.table, *t = NULL;
 	uint32_t ignored;
 	int ret = make_file(weft_user.size, &t, &ignored);
 
-	if (ret)
+	if (ret || !t)
 		return ret;
 	memcpy(t, old, WEFT_TABLE_HEADER);
 	memcpy((char *)t + t->words, weft_user.words, weft_user.count * sizeof(uint64_t));

@@ -34,7 +34,7 @@ void support_set(struct support_code *c, uint8_t dst, int32_t imm)
 
 static void wide(struct support_code *c, uint8_t dst, uint8_t src, uint32_t low, uint32_t high)
 {
-	support_insn(c, BPF_LD | BPF_DW | BPF_IMM, dst, src, 0, (int32_t)low);
+	support_insn(c, 0x18 /* BPF_LD | BPF_IMM | BPF_DW */, dst, src, 0, (int32_t)low);
 	support_insn(c, 0, 0, 0, 0, (int32_t)high);
 }
 

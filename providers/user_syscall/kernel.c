@@ -32,7 +32,8 @@ static const struct {
 		       sizeof(struct us_probe_value), US_MAX_PROBES, BPF_F_NO_PREALLOC},
 	[US_FAMILIES] = {"us_families", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct us_family_value),
 			 US_MAX_FAMILIES, BPF_F_MMAPABLE},
-	[US_COUNTERS] = {"us_counters", BPF_MAP_TYPE_ARRAY, 4, US_N_COUNTERS * 8, 1, BPF_F_MMAPABLE},
+	[US_COUNTERS] = {"us_counters", BPF_MAP_TYPE_ARRAY, 4, US_N_COUNTERS * sizeof(uint64_t), 1,
+			 BPF_F_MMAPABLE},
 	[US_EVENT_RING] = {"us_events", BPF_MAP_TYPE_RINGBUF, 0, 0, RING_BYTES, 0},
 	[US_PROGRAMS] = {"us_programs", BPF_MAP_TYPE_PROG_ARRAY, 4, 4, US_MAX_PROGRAMS, 0},
 	[US_COOKIE] = {"us_cookie", BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, 1, 0},
@@ -128,7 +129,7 @@ static int make_maps(struct us_kernel *k, struct weft_error *err)
 			return fail(k, ret, "a map of its own cannot be made", err);
 	}
 	k->families = map_memory(k->maps[US_FAMILIES], US_MAX_FAMILIES * sizeof(*k->families));
-	k->counters = map_memory(k->maps[US_COUNTERS], US_N_COUNTERS * 8);
+	k->counters = map_memory(k->maps[US_COUNTERS], US_N_COUNTERS * sizeof(uint64_t));
 	if (!k->families || !k->counters)
 		return fail(k, -ENOMEM, "a map of its own cannot be mapped", err);
 	return 0;
@@ -224,7 +225,7 @@ static void give_up(struct us_kernel *k)
 	for (size_t i = 0; i < US_N_PROGRAMS; i++)
 		k->programs[i] = support_close(k->programs[i]);
 	unmap_memory(k->families, US_MAX_FAMILIES * sizeof(*k->families));
-	unmap_memory(k->counters, US_N_COUNTERS * 8);
+	unmap_memory(k->counters, US_N_COUNTERS * sizeof(uint64_t));
 	k->families = NULL;
 	k->counters = NULL;
 	for (size_t i = 0; i < US_N_MAPS; i++)

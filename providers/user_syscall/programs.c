@@ -147,10 +147,12 @@ static void stranger(const struct us_kernel *k, struct support_code *c)
 
 	support_label(c, STRANGER);
 	zero_proc(c, proc);
-	support_store_imm(c, BPF_W, 10, proc + (int16_t)offsetof(struct us_proc, dirty), 1);
+	support_store_imm(c, BPF_W, 10, (int16_t)(proc + (int16_t)offsetof(struct us_proc, dirty)),
+			  1);
 	support_set64(c, 1, WEFT_CALL_REGISTER);
 	support_jump_if_reg(c, BPF_JEQ, 7, 1, FULL);
-	support_store_imm(c, BPF_DW, 10, proc + (int16_t)offsetof(struct us_proc, missed), 1);
+	support_store_imm(c, BPF_DW, 10,
+			  (int16_t)(proc + (int16_t)offsetof(struct us_proc, missed)), 1);
 	support_label(c, FULL);
 	update(k, c, US_PROCS, -4, proc);
 	support_jump_if(c, BPF_JNE, 0, 0, CROWDED);

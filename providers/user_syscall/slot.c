@@ -43,7 +43,9 @@ static int clear_column(const struct us_table *t, int slot, bool (*keep)(void *a
 		uint32_t n = t->capacity - i < sizeof(words) / 8 ? t->capacity - i
 								 : (uint32_t)sizeof(words) / 8;
 
-		if (pread(t->fd, words, n * 8, (off_t)t->words + 8 * (off_t)i) != (ssize_t)(n * 8))
+		const size_t bytes = n * sizeof(uint64_t);
+
+		if (pread(t->fd, words, bytes, (off_t)t->words + 8 * (off_t)i) != (ssize_t)bytes)
 			return -EIO;
 		for (uint32_t k = 0; k < n; k++)
 			if (words[8 * k + (uint32_t)slot] && !keep(arg, i + k) &&

@@ -205,10 +205,22 @@ Test(user_syscall_fork, vfork_and_clone)
 
 /* ---- exec ends it: what the new program calls is not the old one's firing ---- */
 
+/* The test's program, executed again, forges and does not come as far as main. */
+__attribute__((constructor(101))) static void forge_before_main(void)
+{
+	const char *forge = getenv("WEFT_TEST_FORGE");
+
+	if (!forge)
+		return;
+	for (int i = 0; i < 100; i++)
+		syscall(SYS_getpid, strtoull(forge, NULL, 10), 1);
+	_exit(0);
+}
+
 static void exec_and_forge(void *arg)
 {
 	weft_probe *p[1];
-	char word[32], n[32];
+	char word[32];
 
 	(void)arg;
 	sender_begin();
@@ -218,9 +230,8 @@ static void exec_and_forge(void *arg)
 	for (int i = 0; i < 10; i++)
 		WEFT_FIRE(p[0], i);
 	snprintf(word, sizeof(word), "%llu", (unsigned long long)weft_probe_word(p[0]));
-	snprintf(n, sizeof(n), "%d", 100);
-	execlp("perl", "perl", "-e", "syscall(39, $ARGV[0] + 0, 1) for 1 .. $ARGV[1]", word, n,
-	       NULL);
+	setenv("WEFT_TEST_FORGE", word, 1);
+	execl("/proc/self/exe", "forge", NULL);
 	_exit(3);
 }
 

@@ -1,1 +1,353 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Several tracers at once, one that is killed, and programs in sandboxes and namespaces of their own. */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "senders.h"
+#include "support.h"
+#include "worker.h"
+
+#define ME "test-user-syscall-tracers"
+
+static struct stage *stage;
+
+/* ---- a program that fires what is enabled, and tells which slots are ---- */
+
+static void fire_for_ever(void *arg)
+{
+	weft_probe *p;
+	uint64_t v = 0;
+
+	(void)arg;
+	sender_begin();
+	p = weft_probe_declare("tracers", "p", "uint64 v", NULL);
+	stage_up(&stage->declared);
+	while (!__atomic_load_n(&stage->done, __ATOMIC_SEQ_CST)) {
+		if (weft_probe_enabled(p)) {
+			WEFT_FIRE(p, v);
+			v++;
+		}
+		__atomic_store_n(&stage->tallies[0].n[0], *(uint64_t *)(void *)p, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&stage->tallies[0].n[1], v, __ATOMIC_SEQ_CST);
+		usleep(100);
+	}
+}
+
+static uint64_t word(void)
+{
+	return __atomic_load_n(&stage->tallies[0].n[0], __ATOMIC_SEQ_CST);
+}
+
+static bool wait_word(uint64_t wanted, int ms)
+{
+	for (int i = 0; i < ms && word() != wanted; i++)
+		usleep(1000);
+	return word() == wanted;
+}
+
+static const char contiguous[] = "version: 1\n"
+				 "target: {pid: %d}\n"
+				 "probes:\n"
+				 "  - probe: 'user-syscall:" ME ":tracers:p'\n"
+				 "    do:\n"
+				 "      - count: {into: n}\n"
+				 "      - min: {into: lo, value: args.v}\n"
+				 "      - max: {into: hi, value: args.v}\n";
+
+static void start(struct cli_run *c, pid_t pid, const char *duration)
+{
+	char yaml[1024];
+
+	snprintf(yaml, sizeof(yaml), contiguous, pid);
+	cli_start(c, NULL,
+		  (const char *const[]){"run", BUILT_IN, cli_set(yaml), "-v", "--duration",
+					duration, NULL});
+}
+
+static long number_after(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	cr_assert_not_null(at, "%s is not in: %s", name, text);
+	return strtol(at + strlen(name), NULL, 10);
+}
+
+static void expect_contiguous(const struct cli_run *c)
+{
+	long n = number_after(c->out, "n (count): ");
+
+	cr_expect_gt(n, 100);
+	cr_expect_eq(number_after(c->out, "hi (max): ") - number_after(c->out, "lo (min): ") + 1, n,
+		     "%s", c->out);
+	cr_expect_eq(c->status, 0, "%s", c->err);
+}
+
+Test(user_syscall_tracers, several_at_once)
+{
+	struct cli_run first, second, third;
+	struct worker w;
+
+	stage = stage_create();
+	worker_fork(&w, fire_for_ever, NULL);
+	worker_go(&w);
+	cr_assert(stage_wait(&stage->declared, 1));
+	start(&first, w.pid, "6s");
+	cr_expect(wait_word(0x01, 10000));
+	start(&second, w.pid, "2s");
+	cr_expect(wait_word(0x0101, 10000), "%llx", (unsigned long long)word());
+	cli_wait(&second);
+	cr_expect_eq(word(), 0x01, "the other's byte is gone");
+	start(&third, w.pid, "1s");
+	cr_expect(wait_word(0x0101, 10000));
+	cli_wait(&third);
+	cli_wait(&first);
+	cr_expect_eq(word(), 0);
+	expect_contiguous(&first);
+	expect_contiguous(&second);
+	expect_contiguous(&third);
+	stage_up(&stage->done);
+	worker_join(&w);
+	cli_finish(&first);
+	cli_finish(&second);
+	cli_finish(&third);
+	cli_unlink_sets();
+}
+
+/* The tracer is killed: the program gives it up by itself, and the next one has the slot. */
+Test(user_syscall_tracers, killed)
+{
+	struct cli_run c, next;
+	struct worker w;
+	uint64_t fired;
+
+	stage = stage_create();
+	worker_fork(&w, fire_for_ever, NULL);
+	worker_go(&w);
+	cr_assert(stage_wait(&stage->declared, 1));
+	start(&c, w.pid, "60s");
+	cr_assert(wait_word(1, 10000));
+	usleep(1500000);
+	cr_expect_eq(word(), 1);
+	kill(c.pid, SIGKILL);
+	cli_wait(&c);
+	cr_expect(wait_word(0, 15000), "it is still enabled");
+	fired = stage->tallies[0].n[1];
+	usleep(50000);
+	cr_expect_eq(stage->tallies[0].n[1], fired);
+	start(&next, w.pid, "1s");
+	cr_expect(wait_word(1, 10000), "the slot is free");
+	cli_wait(&next);
+	expect_contiguous(&next);
+	cr_expect_eq(word(), 0);
+	stage_up(&stage->done);
+	worker_join(&w);
+	cli_finish(&c);
+	cli_finish(&next);
+	cli_unlink_sets();
+}
+
+/* One that comes before the program gave the dead one up clears what that had left enabled. */
+Test(user_syscall_tracers, killed_and_followed_at_once)
+{
+	struct cli_run c, next;
+	struct worker w;
+
+	stage = stage_create();
+	worker_fork(&w, fire_for_ever, NULL);
+	worker_go(&w);
+	cr_assert(stage_wait(&stage->declared, 1));
+	start(&c, w.pid, "60s");
+	cr_assert(wait_word(1, 10000));
+	kill(c.pid, SIGKILL);
+	cli_wait(&c);
+	start(&next, w.pid, "1s");
+	cli_wait(&next);
+	expect_contiguous(&next);
+	cr_expect_eq(word(), 0);
+	stage_up(&stage->done);
+	worker_join(&w);
+	cli_finish(&c);
+	cli_finish(&next);
+	cli_unlink_sets();
+}
+
+/* A tracer that stands still for too long is given up; when it goes on it says so and enables anew. */
+Test(user_syscall_tracers, USER_SYSCALL_LEASE)
+{
+	struct cli_run c;
+	struct worker w;
+
+	stage = stage_create();
+	worker_fork(&w, fire_for_ever, NULL);
+	worker_go(&w);
+	cr_assert(stage_wait(&stage->declared, 1));
+	start(&c, w.pid, "60s");
+	cr_assert(wait_word(1, 10000));
+	kill(c.pid, SIGSTOP);
+	cr_expect(wait_word(0, 15000));
+	kill(c.pid, SIGCONT);
+	cr_expect(wait_word(1, 10000), "enabled anew");
+	kill(c.pid, SIGINT);
+	cli_wait(&c);
+	cr_expect_eq(c.status, 3, "%d: %s", c.status, c.err);
+	cr_expect_not_null(
+		strstr(c.out, "USER_SYSCALL_LEASE") ? c.out : strstr(c.err, "USER_SYSCALL_LEASE"));
+	stage_up(&stage->done);
+	worker_join(&w);
+	cli_finish(&c);
+	cli_unlink_sets();
+}
+
+/* ---- sandboxes ---- */
+
+static void confine(uint32_t action)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, action),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = {.len = 4, .filter = filter};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog))
+		_exit(99);
+}
+
+struct sandbox {
+	uint32_t action;
+	enum weft_sandbox how;
+	bool before; /* the filter is in force before the probe is declared */
+	bool enabled;
+	const char *said;
+};
+
+static const struct sandbox *sandbox;
+
+static void in_sandbox(void *arg)
+{
+	weft_probe *p;
+	uint64_t fired = 0;
+
+	(void)arg;
+	sender_begin();
+	weft_user_sandbox(sandbox->how);
+	if (sandbox->before)
+		confine(sandbox->action);
+	p = weft_probe_declare("tracers", "p", "uint64 v", NULL);
+	if (!sandbox->before)
+		confine(sandbox->action);
+	stage_up(&stage->declared);
+	while (!__atomic_load_n(&stage->done, __ATOMIC_SEQ_CST)) {
+		if (weft_probe_enabled(p)) {
+			WEFT_FIRE(p, fired);
+			fired++;
+		}
+		usleep(100);
+	}
+	stage->tallies[0].n[0] = fired;
+}
+
+static void try_sandbox(const struct sandbox *s)
+{
+	struct cli_run c;
+	struct worker w;
+
+	stage = stage_create();
+	sandbox = s;
+	worker_fork(&w, in_sandbox, NULL);
+	worker_go(&w);
+	cr_assert(stage_wait(&stage->declared, 1));
+	start(&c, w.pid, "1s");
+	cli_wait(&c);
+	stage_up(&stage->done);
+	worker_join(&w); /* it lives */
+	cr_expect_eq(stage->tallies[0].n[0] > 0, s->enabled, "action %x, how %d: %s", s->action,
+		     s->how, c.err);
+	if (s->enabled)
+		expect_contiguous(&c);
+	if (s->said)
+		cr_expect_not_null(strstr(c.err, s->said), "action %x, how %d: %s", s->action,
+				   s->how, c.err);
+	cli_finish(&c);
+	cli_unlink_sets();
+}
+
+Test(user_syscall_tracers, sandboxes)
+{
+	static const struct sandbox all[] = {
+		/* Put in force after declaring, and nobody said anything: not enabled. */
+		{SECCOMP_RET_KILL_PROCESS, WEFT_SANDBOX_ASK, false, false, "seccomp filter"},
+		{SECCOMP_RET_ERRNO | EPERM, WEFT_SANDBOX_ASK, false, false, "seccomp filter"},
+		{SECCOMP_RET_LOG, WEFT_SANDBOX_ASK, false, false, "seccomp filter"},
+		/* Tried. */
+		{SECCOMP_RET_LOG, WEFT_SANDBOX_TRY, true, true, NULL},
+		{SECCOMP_RET_ERRNO | EPERM, WEFT_SANDBOX_TRY, true, false, "hides the call"},
+		{SECCOMP_RET_KILL_PROCESS, WEFT_SANDBOX_TRY, true, false, NULL},
+		/* Known to be allowed. */
+		{SECCOMP_RET_ALLOW, WEFT_SANDBOX_ALLOWED, true, true, NULL},
+		{SECCOMP_RET_LOG, WEFT_SANDBOX_ALLOWED, false, true, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		try_sandbox(&all[i]);
+}
+
+/* ---- namespaces: another pid, mount, user and time namespace, and another user ---- */
+
+static void in_namespaces(void *arg)
+{
+	int status;
+
+	(void)arg;
+	sender_begin();
+	if (unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS))
+		_exit(80);
+	if (!fork()) {
+		if (getpid() != 1)
+			_exit(81);
+		if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+		    mount("none", "/tmp", "tmpfs", 0, NULL) || chroot("/tmp"))
+			_exit(82);
+		weft_user_sandbox(WEFT_SANDBOX_ALLOWED); /* there is no /proc to look at */
+		fire_for_ever(NULL);
+		_exit(0);
+	}
+	wait(&status);
+	if (status)
+		_exit(83);
+}
+
+Test(user_syscall_tracers, namespaces)
+{
+	struct cli_run c;
+	struct worker w;
+
+	stage = stage_create();
+	worker_fork(&w, in_namespaces, NULL);
+	worker_go(&w);
+	cr_assert(stage_wait(&stage->declared, 1));
+	cli_start(&c, NULL,
+		  (const char *const[]){"run", BUILT_IN,
+					cli_set("version: 1\n"
+						"probes:\n"
+						"  - probe: 'user-syscall:" ME ":tracers:p'\n"
+						"    do:\n"
+						"      - count: {into: n}\n"
+						"      - min: {into: lo, value: args.v}\n"
+						"      - max: {into: hi, value: args.v}\n"),
+					"--duration", "1s", NULL});
+	cli_wait(&c);
+	stage_up(&stage->done);
+	worker_join(&w);
+	expect_contiguous(&c);
+	cli_finish(&c);
+	cli_unlink_sets();
+}
