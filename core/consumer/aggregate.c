@@ -9,8 +9,8 @@
  * core/plan.h), and what was met in such a moment is read again; it is left out of the table, and
  * counted as a loss, if it never stands still.
  *
- * A show that is followed by a clear shows what the clear then takes away: one reading serves both,
- * and nothing that happens between them is missed.
+ * Shows that are followed by a clear show what the clear then takes away: one reading serves them
+ * all, and nothing that happens between them is missed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -205,19 +205,22 @@ int weft_aggregate_show(struct weft_consumer *c, size_t i, const struct weft_vie
 		.view = view ? weft_view_over(view, &agg->view) : agg->view,
 		.attached = attached,
 	};
-	int ret;
+	bool again = state && state->has_last; /* behind a show with the same clear behind it */
+	int ret = 0;
 
 	if (!state)
 		return weft_nomem(err);
-	forget_last(state);
-	ret = read_raw(c, i, state->clear_follows && weft_is_extreme(agg), attached, err);
+	if (!again) {
+		forget_last(state);
+		ret = read_raw(c, i, state->clear_follows && weft_is_extreme(agg), attached, err);
+	}
 	if (!ret) {
 		request.raw = &state->last;
 		request.cleared = state->was_cleared ? &state->cleared : NULL;
 		request.elapsed_ns = elapsed_ns(c, state);
 		ret = weft_table_emit(c, &request, err);
 	}
-	for (size_t k = 0; !ret && k < state->last.n; k++)
+	for (size_t k = 0; !ret && !again && k < state->last.n; k++)
 		state->unsettled += weft_rows_words(&state->last, k)[WEFT_ROW_UNSETTLED];
 	if (!ret && state->clear_follows)
 		state->has_last = true;

@@ -460,6 +460,44 @@ Test(controls, finish_acts_on_what_is_left)
 	fixture_finish(&f);
 }
 
+/* Two shows and a clear at once: both show what the clear takes away. */
+Test(controls, two_shows_and_a_clear)
+{
+	static const enum weft_action_kind kinds[] = {WEFT_ACTION_MAX, WEFT_ACTION_COUNT};
+
+	for (size_t i = 0; i < 2; i++) {
+		const char *table = i ? "table n\n  : 5\n" : "table n\n  : -9223372036854775803\n";
+		struct fixture f;
+		char both[128];
+
+		fixture_init(&f);
+		f.aggs[0] = (struct weft_aggregation){
+			.name = "n",
+			.kind = kinds[i],
+			.bucket_offset = -1,
+			.value_words = weft_value_words(kinds[i]),
+			.value_type = {.kind = WEFT_VALUE_INT, .size = 8, .is_signed = true},
+			.map = -1,
+			.state_offset = 1024};
+		f.t.plan.n_aggregations = 1;
+		f.controls[0] = (struct weft_control_site){control("show", NULL), 512};
+		f.controls[1] = (struct weft_control_site){control("show", "n"), 520};
+		f.controls[2] = (struct weft_control_site){control("clear", "n"), 528};
+		f.t.plan.n_controls = 3;
+		fixture_start(&f);
+		*word(&f, 1024) = 5;
+		*word(&f, 512) = *word(&f, 520) = *word(&f, 528) = 1;
+		fixture_poll(&f, false, NULL);
+		cr_assert_eq(weft_consumer_finish(f.c, f.t.err), 0);
+		snprintf(both, sizeof(both), "%s%s", table, table);
+		cr_expect_str_eq(seen_text(&f.seen), both);
+		cr_expect_str_eq(fixture_show(&f, false), "table n\n");
+		for (int k = 0; k < 3; k++)
+			control_free(f.controls[k].action);
+		fixture_finish(&f);
+	}
+}
+
 /* ---- losses ---- */
 
 Test(losses, are_reported_by_place)

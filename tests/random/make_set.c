@@ -410,6 +410,10 @@ static void settle_names(struct rnd_maker *m)
 				continue;
 			if (a->table < s->n_tables && !s->tables[a->table].mentioned)
 				a->table = s->n_tables;
+			/* Which are the first of equals is a matter of roundings there. */
+			for (uint32_t t = 0; t < s->n_tables; t++)
+				if (s->tables[t].kind == T_STDDEV)
+					a->top = 0;
 		}
 }
 
