@@ -17,9 +17,12 @@ static const uint8_t sizes[] = {1, 2, 4, 8};
 
 static void make_options(struct rnd_maker *m)
 {
-	static const uint32_t strsizes[] = {16, 16, 17, 20, 24, 33, 64, 64, 128, 128, 128, 1024};
+	/* Mostly small: a string costs the verifier as much as it is long. */
+	static const uint32_t strsizes[] = {16, 16, 17, 20, 24, 31, 32, 33, 48, 64, 64, 128};
 
 	m->set->strsize = strsizes[rnd_below(&m->draw, N(strsizes))];
+	if (rnd_one_in(&m->draw, 32))
+		m->set->strsize = 1024;
 	m->set->rows = rnd_one_in(&m->draw, 3) ? 1 + rnd_below(&m->draw, 4) : 64;
 }
 
@@ -434,7 +437,7 @@ static uint64_t length(struct rnd_maker *m)
 static void make_firings(struct rnd_maker *m)
 {
 	struct rnd_set *s = m->set;
-	bool wanders = rnd_one_in(&m->draw, 4);
+	bool wanders = rnd_one_in(&m->draw, 20); /* it takes a while to get there */
 
 	s->n_firings = 1 + rnd_below(&m->draw, RND_FIRINGS);
 	for (uint32_t f = 0; f < s->n_firings; f++) {
