@@ -375,6 +375,10 @@ int weft_session_start(struct weft_session *s, const struct weft_sink *sink, cha
 	s->symbols = s->symbols ? s->symbols : weft_symbols_create();
 	if (!s->symbols)
 		return weft_nomem(err);
+	ret = weft_session_elf_reader(s, err);
+	if (ret)
+		return ret;
+	weft_symbols_use_reader(s->symbols, s->elf_reader);
 
 	ret = weft_target_spawn(s, err);
 	if (ret)
@@ -471,6 +475,10 @@ static void report_symbols(struct weft_session *s)
 				 "%llu ended processes or mappings were forgotten: frames of theirs "
 				 "have no name",
 				 (unsigned long long)stats.forgotten);
+	if (stats.unreadable)
+		weft_session_log(s, WEFT_LOG_INFO,
+				 "%llu files could not be read, and their frames have no name: %s",
+				 (unsigned long long)stats.unreadable, stats.why_unreadable);
 }
 
 static bool shown_at_end(const struct weft_session *s, const char *name)

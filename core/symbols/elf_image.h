@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The function symbols of an ELF file: read by elf_image.c, searched by elf_lookup.c. */
+/* The function symbols of an ELF file, kept small: made by elf_image.c of what core/elf read,
+ * searched by elf_lookup.c. */
 #ifndef WEFT_SYMBOLS_ELF_IMAGE_H
 #define WEFT_SYMBOLS_ELF_IMAGE_H
 
@@ -7,32 +8,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/elf/elf.h"
 #include "core/symbols/store.h"
-
-/* Where the bytes come from: a file, read at offsets (never mapped: a file that shrinks would kill
- * the reader), or memory. */
-struct weft_symtab_source {
-	int fd;             /* -1: memory */
-	const void *memory; /* NULL: fd */
-	uint64_t size;      /* bytes */
-};
-
-/* Exactly n bytes at offset; 0 or -errno, -ENODATA where the source ends before. */
-int weft_symtab_read(const struct weft_symtab_source *src, uint64_t offset, void *out, size_t n);
 
 #define WEFT_SYMTAB_NAME_MASK  0x1fffffffu
 #define WEFT_SYMTAB_GLOBAL     0x20000000u /* global or weak */
 #define WEFT_SYMTAB_SOFT       0x40000000u /* no size: up to the next symbol, at most to size */
-#define WEFT_SYMTAB_FILE_MOST  ((uint64_t)WEFT_SYMTAB_NAME_MASK + 1) /* 512 MiB */
-#define WEFT_SYMTAB_BUILD_ID   32u /* longest build ID that is kept, bytes */
+#define WEFT_SYMTAB_BUILD_ID   32u         /* longest build ID that is kept, bytes */
 #define WEFT_SYMTAB_BLOCK      64u
-#define WEFT_SYMTAB_NAME_MOST  2048u /* longer names are cut */
-#define WEFT_SYMTAB_ALIAS_MOST 64u   /* names of one place that are compared */
+#define WEFT_SYMTAB_ALIAS_MOST 64u /* names of one place that are compared */
 
 struct weft_symtab_symbol {
 	uint32_t start; /* from base */
 	uint32_t size;
-	uint32_t name; /* offset in the file, and WEFT_SYMTAB_* bits */
+	uint32_t name; /* offset in names, and WEFT_SYMTAB_* bits */
 };
 
 struct weft_symtab_segment {
@@ -43,19 +32,21 @@ struct weft_symtab_segment {
 struct weft_symtab {
 	uint64_t base;                        /* the least address of executable segments */
 	struct weft_symtab_segment *segments; /* the executable ones */
-	size_t n_segments, cap_segments;
+	size_t n_segments;
 	struct weft_symtab_symbol *symbols; /* by start, then size */
-	size_t n_symbols, cap_symbols;
+	size_t n_symbols;
+	char *names;
+	size_t names_size;
 	uint32_t *block_end; /* per WEFT_SYMTAB_BLOCK symbols: the greatest end of one with a size */
 	uint8_t build_id[WEFT_SYMTAB_BUILD_ID];
 	uint32_t build_id_size;
 };
 
-/* Reads the tables; names stay in the file. most_symbols bounds the memory. -ENOEXEC: not an ELF
- * file of this machine's byte order, or one that contradicts itself; -EFBIG: over the limits. A
- * file without symbols is fine. On failure out is empty. */
-int weft_symtab_load(const struct weft_symtab_source *src, size_t most_symbols,
-		     struct weft_symtab *out);
+/* Reads a file, and its separate debug file where it has one (path and root as in struct
+ * weft_elf_request). most_symbols bounds the memory. -EFBIG: over the limits; else what
+ * weft_elf_read() says. A file without symbols is fine. On failure out is empty. */
+int weft_symtab_load(struct weft_elf_reader *reader, int fd, const char *path, const char *root,
+		     size_t most_symbols, struct weft_symtab *out, struct weft_error *err);
 void weft_symtab_finish(struct weft_symtab *elf);
 size_t weft_symtab_memory(const struct weft_symtab *elf);
 
@@ -66,9 +57,7 @@ bool weft_symtab_address(const struct weft_symtab *elf, uint64_t map_offset, uin
 
 /* Which symbol covers a linked address; -ENOENT: none does. */
 int weft_symtab_find(const struct weft_symtab *elf, uint64_t address, size_t *index);
-/* The best name of that symbol and those that cover the same bytes, cut at size - 1. -errno from
- * reading, -ENODATA: it has no name after all. */
-int weft_symtab_name(const struct weft_symtab *elf, const struct weft_symtab_source *src,
-		     size_t index, char *buf, size_t size);
+/* The best name of that symbol and those that cover the same bytes. */
+const char *weft_symtab_name(const struct weft_symtab *elf, size_t index);
 
 #endif

@@ -13,7 +13,6 @@
  * end.
  */
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "core/symbols/elf_image.h"
@@ -101,60 +100,24 @@ int weft_symtab_find(const struct weft_symtab *elf, uint64_t address, size_t *in
 	return -ENOENT;
 }
 
-/* The name without its version ("read@@GLIBC_2.2.5"). */
-static int read_name(const struct weft_symtab_source *src, const struct weft_symtab_symbol *s,
-		     char *buf, size_t size)
-{
-	uint64_t offset = s->name & WEFT_SYMTAB_NAME_MASK;
-	char *at;
-	int r;
-
-	for (size_t have = 0; have < size - 1;) {
-		size_t n = size - 1 - have < 64 ? size - 1 - have : 64;
-
-		if (offset + have >= src->size)
-			return -ENODATA;
-		if (n > src->size - offset - have)
-			n = (size_t)(src->size - offset - have);
-		r = weft_symtab_read(src, offset + have, buf + have, n);
-		if (r)
-			return r;
-		if (memchr(buf + have, '\0', n))
-			break;
-		have += n;
-		buf[have] = '\0';
-	}
-	at = strchr(buf, '@');
-	if (at && at != buf)
-		*at = '\0';
-	return *buf ? 0 : -ENODATA;
-}
-
-int weft_symtab_name(const struct weft_symtab *elf, const struct weft_symtab_source *src,
-		     size_t index, char *buf, size_t size)
+const char *weft_symtab_name(const struct weft_symtab *elf, size_t index)
 {
 	const struct weft_symtab_symbol *wanted = &elf->symbols[index];
-	char name[WEFT_SYMTAB_NAME_MOST];
+	const char *best = NULL;
 	bool best_global = false;
-	int r = -ENODATA;
 
 	/* Equal ones lie side by side; index is the last of them. */
 	for (size_t n = 0; n < WEFT_SYMTAB_ALIAS_MOST && n <= index; n++) {
 		const struct weft_symtab_symbol *s = &elf->symbols[index - n];
+		const char *name = elf->names + (s->name & WEFT_SYMTAB_NAME_MASK);
 		bool global = s->name & WEFT_SYMTAB_GLOBAL;
-		size_t length;
-		int got;
 
 		if (s->start != wanted->start || s->size != wanted->size)
 			break;
-		got = read_name(src, s, name, sizeof(name));
-		if (got || (!r && !weft_symbol_better(name, global, buf, best_global)))
+		if (best && !weft_symbol_better(name, global, best, best_global))
 			continue;
-		length = strnlen(name, size - 1);
-		memcpy(buf, name, length);
-		buf[length] = '\0';
+		best = name;
 		best_global = global;
-		r = 0;
 	}
-	return r;
+	return best;
 }

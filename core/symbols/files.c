@@ -9,24 +9,25 @@
  * stand for two images in turn (an inode number used again): an image is held against each mapping
  * before it is used for it.
  *
- * Images keep their file open, since names are read when needed; at most OPEN_MOST do, the one
- * unused for longest is closed and opened again when wanted. Memory is bounded over all images by
- * SYMBOLS_MOST, so that strangers' files cannot fill it.
+ * An image keeps nothing of its file open: what it names after the file was changed or deleted is
+ * what the file was when the process mapped it. Memory is bounded over all images by SYMBOLS_MOST,
+ * so that strangers' files cannot fill it.
  */
 #include "core/symbols/files.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "core/symbols/maps.h"
 #include "core/symbols/open.h"
 
 #define FILES_MOST    65536u
-#define OPEN_MOST     96u
-#define SYMBOLS_MOST  (4u << 20) /* 48 MiB */
+#define SYMBOLS_MOST  (4u << 20) /* 48 MiB, and names */
 #define PER_FILE_MOST (2u << 20)
 #define ATTEMPTS_MOST 64u
 #define VDSO_MOST     (1u << 20)
@@ -34,15 +35,6 @@
 void weft_files_init(struct weft_files *f, struct weft_texts *strings)
 {
 	*f = (struct weft_files){.strings = strings};
-}
-
-static void close_image(struct weft_files *f, struct weft_image *image)
-{
-	if (image->source.fd < 0)
-		return;
-	close(image->source.fd);
-	image->source.fd = -1;
-	f->n_open--;
 }
 
 void weft_files_finish(struct weft_files *f)
@@ -62,11 +54,13 @@ void weft_files_finish(struct weft_files *f)
 		struct weft_image *image = f->images;
 
 		f->images = image->next;
-		close_image(f, image);
 		weft_symtab_finish(&image->elf);
 		weft_u64map_finish(&image->names);
 		free(image);
 	}
+	weft_error_destroy(f->why);
+	if (f->own_reader)
+		weft_elf_reader_destroy(f->reader);
 }
 
 /* ---- identities ---- */
@@ -153,30 +147,39 @@ fail:
 
 /* ---- images ---- */
 
-static void spare_descriptor(struct weft_files *f)
+static struct weft_elf_reader *reader_of(struct weft_files *f)
 {
-	struct weft_image *oldest = NULL;
-
-	if (f->n_open < OPEN_MOST)
-		return;
-	for (struct weft_image *i = f->images; i; i = i->next)
-		if (i->source.fd >= 0 && (!oldest || i->used < oldest->used))
-			oldest = i;
-	if (oldest)
-		close_image(f, oldest);
+	if (!f->reader) {
+		f->reader = weft_elf_reader_create(NULL);
+		f->own_reader = f->reader;
+	}
+	return f->reader;
 }
 
-static struct weft_image *add_image(struct weft_files *f, const struct weft_symtab_source *source)
+static struct weft_image *add_image(struct weft_files *f, int fd, uint64_t size, const char *path,
+				    const char *root)
 {
 	struct weft_image *image = calloc(1, sizeof(*image));
 	size_t room = SYMBOLS_MOST - f->symbols;
+	struct weft_error *err;
 
-	if (!image)
+	if (!image || !reader_of(f)) {
+		free(image);
 		return NULL;
-	image->source = *source;
-	image->size = source->size;
-	image->readable = weft_symtab_load(source, room < PER_FILE_MOST ? room : PER_FILE_MOST,
-					   &image->elf) == 0;
+	}
+	err = weft_error_create();
+	image->size = size;
+	image->readable =
+		!weft_symtab_load(f->reader, fd, path, root,
+				  room < PER_FILE_MOST ? room : PER_FILE_MOST, &image->elf, err);
+	if (!image->readable) {
+		f->unreadable++;
+		if (!f->why) {
+			f->why = err;
+			err = NULL;
+		}
+	}
+	weft_error_destroy(err);
 	f->symbols += image->elf.n_symbols;
 	image->next = f->images;
 	f->images = image;
@@ -185,39 +188,32 @@ static struct weft_image *add_image(struct weft_files *f, const struct weft_symt
 
 static bool image_is(const struct weft_image *image, const struct stat *st)
 {
-	return !image->source.memory && image->device == st->st_dev && image->inode == st->st_ino &&
+	return image->inode && image->device == st->st_dev && image->inode == st->st_ino &&
 	       image->size == (uint64_t)st->st_size &&
 	       image->modified_ns == weft_stat_ns(&st->st_mtim);
 }
 
 /* The image of an open file; takes the descriptor. */
-static struct weft_image *image_of(struct weft_files *f, int fd, const struct stat *st)
+static struct weft_image *image_of(struct weft_files *f, int fd, const struct stat *st,
+				   const struct weft_file *file, int32_t tgid)
 {
 	struct weft_image *image = f->images;
+	char root[64];
 
 	while (image && !image_is(image, st))
 		image = image->next;
-	if (image && image->source.fd >= 0) {
-		close(fd);
-		return image;
-	}
-	spare_descriptor(f);
-	if (image) {
-		image->source.fd = fd;
-	} else {
-		struct weft_symtab_source source = {.fd = fd, .size = (uint64_t)st->st_size};
-
-		image = add_image(f, &source);
-		if (!image) {
-			close(fd);
-			return NULL;
+	if (!image) {
+		snprintf(root, sizeof(root), "/proc/%d/root", tgid);
+		image = add_image(f, fd, (uint64_t)st->st_size, file->module, root);
+		if (image) {
+			image->device = st->st_dev;
+			image->inode = st->st_ino;
+			image->modified_ns = weft_stat_ns(&st->st_mtim);
 		}
-		image->device = st->st_dev;
-		image->inode = st->st_ino;
-		image->modified_ns = weft_stat_ns(&st->st_mtim);
 	}
-	image->changed_ns = weft_stat_ns(&st->st_ctim);
-	f->n_open++;
+	close(fd);
+	if (image)
+		image->changed_ns = weft_stat_ns(&st->st_ctim);
 	return image;
 }
 
@@ -235,26 +231,40 @@ static int take_vdso(const struct weft_maps_entry *e, void *arg)
 	return 1;
 }
 
+/* Our own vdso as a file: it is read like others. */
+static int vdso_file(const void *bytes, size_t size)
+{
+	int fd = memfd_create("weft:vdso", MFD_CLOEXEC);
+
+	if (fd >= 0 && pwrite(fd, bytes, size, 0) != (ssize_t)size) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
 /* What the kernel maps into every process of our kind is mapped into us too. */
 static struct weft_image *vdso_image(struct weft_files *f, struct weft_file *file,
 				     const struct weft_reach *reach)
 {
-	uintptr_t own = getauxval(AT_SYSINFO_EHDR);
-	/* NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel hands it over as a number */
-	struct weft_symtab_source source = {.fd = -1, .memory = (const void *)own};
+	struct own_vdso vdso = {.address = getauxval(AT_SYSINFO_EHDR)};
+	uint64_t size = reach->end - reach->start;
+	int fd;
 
-	source.size = reach->end - reach->start;
-	if (!own || source.size > VDSO_MOST)
+	if (!vdso.address || size > VDSO_MOST)
 		return NULL;
 	if (!file->image) {
-		struct own_vdso vdso = {.address = own};
-
 		weft_maps_read("/proc/self/maps", true, take_vdso, &vdso);
-		if (vdso.size != source.size) /* another kind of process: 32-bit */
+		if (vdso.size != size) /* another kind of process: 32-bit */
 			return NULL;
-		file->image = add_image(f, &source);
+		/* NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel hands it over as a number */
+		fd = vdso_file((const void *)(uintptr_t)vdso.address, size);
+		if (fd < 0)
+			return NULL;
+		file->image = add_image(f, fd, size, "[vdso]", NULL);
+		close(fd);
 	}
-	return file->image && file->image->size == source.size ? file->image : NULL;
+	return file->image && file->image->size == size ? file->image : NULL;
 }
 
 /* Whether the image, which was once found for this file, is what this mapping maps. */
@@ -287,7 +297,7 @@ static struct weft_image *find_image(struct weft_files *f, struct weft_file *fil
 	fd = weft_open_mapped(file, reach, &st, &by_map);
 	if (fd < 0)
 		return NULL;
-	image = image_of(f, fd, &st);
+	image = image_of(f, fd, &st, file, reach->tgid);
 	if (!image)
 		return NULL;
 	file->by_map = by_map;
@@ -308,41 +318,12 @@ struct weft_image *weft_files_image(struct weft_files *f, struct weft_file *file
 		return NULL;
 	else if (!image || !good_for(file, image, reach))
 		image = find_image(f, file, reach);
-	if (!image || !image->readable)
-		return NULL;
-	image->used = ++f->clock;
-	return image;
+	return image && image->readable ? image : NULL;
 }
 
-/* The content must still be what the table was made of. */
-static bool reopen(struct weft_files *f, struct weft_file *file, struct weft_image *image,
-		   const struct weft_reach *reach)
+const char *weft_files_symbol(struct weft_files *f, struct weft_image *image, uint64_t address,
+			      uint64_t *start)
 {
-	struct stat st;
-	bool by_map;
-	int fd;
-
-	if (image->source.memory)
-		return true;
-	if (image->source.fd >= 0)
-		return fstat(image->source.fd, &st) == 0 && image_is(image, &st);
-	fd = weft_open_mapped(file, reach, &st, &by_map);
-	if (fd < 0)
-		return false;
-	if (!image_is(image, &st)) {
-		close(fd);
-		return false;
-	}
-	spare_descriptor(f);
-	image->source.fd = fd;
-	f->n_open++;
-	return true;
-}
-
-const char *weft_files_symbol(struct weft_files *f, struct weft_file *file, struct weft_image *image,
-			      const struct weft_reach *reach, uint64_t address, uint64_t *start)
-{
-	char buf[WEFT_SYMTAB_NAME_MOST];
 	const char *name;
 	size_t index;
 
@@ -352,10 +333,8 @@ const char *weft_files_symbol(struct weft_files *f, struct weft_file *file, stru
 	name = weft_u64map_get(&image->names, index + 1);
 	if (name)
 		return name;
-	if (!reopen(f, file, image, reach) ||
-	    weft_symtab_name(&image->elf, &image->source, index, buf, sizeof(buf)))
-		return NULL;
-	name = weft_texts_intern(f->strings, buf, strlen(buf));
+	name = weft_symtab_name(&image->elf, index);
+	name = weft_texts_intern(f->strings, name, strlen(name));
 	if (name)
 		weft_u64map_put(&image->names, index + 1, (void *)name); /* else asked again */
 	return name;

@@ -28,10 +28,8 @@ struct weft_image {
 	ino_t inode;
 	uint64_t size;
 	uint64_t modified_ns, changed_ns; /* its times when it was read, CLOCK_REALTIME */
-	struct weft_symtab_source source; /* fd -1 and no memory: closed to spare descriptors */
 	struct weft_symtab elf;
 	bool readable;            /* elf is valid */
-	uint64_t used;            /* for the choice of what to close */
 	struct weft_u64map names; /* index + 1 of a symbol -> its interned name */
 };
 
@@ -51,10 +49,12 @@ struct weft_files {
 	struct weft_u64map map; /* key of identity -> chain of weft_file */
 	size_t n;
 	struct weft_image *images;
-	size_t n_open;
-	uint64_t clock;         /* counts uses of images */
-	size_t symbols;         /* in all images */
-	uint64_t files_refused; /* over FILES_MOST */
+	size_t symbols;                 /* in all images */
+	uint64_t files_refused;         /* over FILES_MOST */
+	uint64_t unreadable;            /* images that could not be made */
+	struct weft_error *why;         /* of the first of them; NULL: none, or memory was short */
+	struct weft_elf_reader *reader; /* NULL: none was needed yet */
+	bool own_reader;
 };
 
 void weft_files_init(struct weft_files *f, struct weft_texts *strings);
@@ -74,8 +74,8 @@ struct weft_reach {
 struct weft_image *weft_files_image(struct weft_files *f, struct weft_file *file,
 				    const struct weft_reach *reach);
 
-/* The symbol at a linked address; NULL: none, or the name cannot be had any more. */
-const char *weft_files_symbol(struct weft_files *f, struct weft_file *file, struct weft_image *image,
-			      const struct weft_reach *reach, uint64_t address, uint64_t *start);
+/* The symbol at a linked address; NULL: none. */
+const char *weft_files_symbol(struct weft_files *f, struct weft_image *image, uint64_t address,
+			      uint64_t *start);
 
 #endif

@@ -27,6 +27,12 @@ struct weft_symbols *weft_symbols_create(void)
 	return s;
 }
 
+void weft_symbols_use_reader(struct weft_symbols *s, struct weft_elf_reader *reader)
+{
+	if (!s->files.reader)
+		s->files.reader = reader;
+}
+
 void weft_symbols_destroy(struct weft_symbols *s)
 {
 	if (!s)
@@ -79,7 +85,7 @@ static bool name_in(struct weft_symbols *s, const struct weft_mapping *m,
 	if (!image ||
 	    !weft_symtab_address(&image->elf, m->offset, look - m->start + m->offset, &linked))
 		return false;
-	out->symbol = weft_files_symbol(&s->files, file, image, reach, linked, &start);
+	out->symbol = weft_files_symbol(&s->files, image, linked, &start);
 	out->offset = linked + (address - look);
 	if (out->symbol)
 		out->offset -= start;
@@ -132,6 +138,8 @@ void weft_symbols_stats(const struct weft_symbols *s, struct weft_symbols_stats 
 		.kernel_hidden = s->kallsyms.hidden,
 		.forgotten = s->procs.forgotten + s->files.files_refused,
 		.kernel_bytes = weft_kallsyms_memory(&s->kallsyms),
+		.unreadable = s->files.unreadable,
+		.why_unreadable = weft_error_text(s->files.why),
 	};
 	for (const struct weft_image *i = s->files.images; i; i = i->next)
 		out->file_bytes += weft_symtab_memory(&i->elf);

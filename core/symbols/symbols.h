@@ -17,6 +17,9 @@ struct weft_symbols;
 /* Nothing is read yet. NULL: out of memory. */
 struct weft_symbols *weft_symbols_create(void);
 void weft_symbols_destroy(struct weft_symbols *s);
+/* Files are read by this reader, which is borrowed; without it, by one of its own. */
+struct weft_elf_reader;
+void weft_symbols_use_reader(struct weft_symbols *s, struct weft_elf_reader *reader);
 
 /* Resolve one address; unknown parts are NULL. Strings live as long as s. Never fails. `caller` is
  * true for frames other than the innermost, whose address is a return address: the instruction
@@ -38,6 +41,8 @@ struct weft_symbols_stats {
 	bool kernel_hidden; /* kallsyms was read and shows no addresses (kptr_restrict) */
 	uint64_t forgotten; /* ended processes, generations, mappings and files over the limits */
 	size_t kernel_bytes, file_bytes; /* memory of the symbol tables */
+	uint64_t unreadable;             /* files whose symbols could not be read */
+	const char *why_unreadable;      /* the first one's reason; "" if there is none */
 };
 void weft_symbols_stats(const struct weft_symbols *s, struct weft_symbols_stats *out);
 

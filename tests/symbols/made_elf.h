@@ -4,7 +4,10 @@
 #define TESTS_SYMBOLS_MADE_ELF_H
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/symbols/elf_image.h"
 
@@ -15,14 +18,14 @@
 
 struct made_elf {
 	unsigned char bytes[MADE_SIZE];
-	struct weft_symtab_source source;
+	size_t size;
 	unsigned int n_segments, n_symbols, n_names;
 	uint64_t first, last; /* addresses that the code section spans */
 };
 
 static inline void made_begin(struct made_elf *m)
 {
-	*m = (struct made_elf){.source = {.fd = -1, .memory = m->bytes, .size = MADE_SIZE}};
+	*m = (struct made_elf){.size = MADE_SIZE};
 	m->n_symbols = 1;
 	m->n_names = 1;
 	m->first = UINT64_MAX;
@@ -88,6 +91,20 @@ static inline void made_end(struct made_elf *m)
 		h.e_ident[EI_DATA] = ELFDATA2MSB;
 	memcpy(m->bytes, &h, sizeof(h));
 	memcpy(m->bytes + MADE_HEADERS, sections, sizeof(sections));
+}
+
+/* As a file, read like others. */
+static inline int made_load(const struct made_elf *m, size_t most, struct weft_symtab *out)
+{
+	struct weft_elf_reader *reader = weft_elf_reader_create(NULL);
+	int fd = memfd_create("made", MFD_CLOEXEC), r;
+
+	if (!reader || fd < 0 || write(fd, m->bytes, m->size) != (ssize_t)m->size)
+		abort();
+	r = weft_symtab_load(reader, fd, NULL, NULL, most, out, NULL);
+	close(fd);
+	weft_elf_reader_destroy(reader);
+	return r;
 }
 
 #endif

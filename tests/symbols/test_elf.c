@@ -10,12 +10,11 @@ static struct made_elf m;
 
 static void load(struct weft_symtab *elf, int want)
 {
-	cr_assert_eq(weft_symtab_load(&m.source, 1000, elf), want);
+	cr_assert_eq(made_load(&m, 1000, elf), want);
 }
 
 static void expect(const struct weft_symtab *elf, uint64_t address, const char *name)
 {
-	char buf[64];
 	size_t index;
 	int r = weft_symtab_find(elf, address, &index);
 
@@ -24,8 +23,7 @@ static void expect(const struct weft_symtab *elf, uint64_t address, const char *
 		return;
 	}
 	cr_assert_eq(r, 0, "%#x is nothing, not %s", (unsigned int)address, name);
-	cr_assert_eq(weft_symtab_name(elf, &m.source, index, buf, sizeof(buf)), 0);
-	cr_expect_str_eq(buf, name);
+	cr_expect_str_eq(weft_symtab_name(elf, index), name);
 }
 
 Test(elf, two_executable_segments_in_one_page_of_the_file)
@@ -153,12 +151,13 @@ Test(elf, claims_that_do_not_hold)
 		{EI_DATA, 1, 3, -ENOEXEC},
 		{offsetof(Elf64_Ehdr, e_phoff), 8, UINT64_MAX - 8, -ENOEXEC},
 		{offsetof(Elf64_Ehdr, e_phoff), 8, MADE_SIZE, -ENOEXEC},
-		{offsetof(Elf64_Ehdr, e_shoff), 8, UINT64_MAX - 8, -ENOEXEC},
-		{offsetof(Elf64_Ehdr, e_shoff), 8, MADE_SIZE - 8, -ENOEXEC},
-		{offsetof(Elf64_Ehdr, e_phentsize), 2, 8, -ENOEXEC},
-		{offsetof(Elf64_Ehdr, e_shentsize), 2, 8, -ENOEXEC},
-		{offsetof(Elf64_Ehdr, e_phnum), 2, 0xfffe, -EFBIG},
-		{offsetof(Elf64_Ehdr, e_shnum), 2, 0xfffe, -ENOEXEC},
+		/* what the kernel would not mind either is read as far as it can be */
+		{offsetof(Elf64_Ehdr, e_shoff), 8, UINT64_MAX - 8, 0},
+		{offsetof(Elf64_Ehdr, e_shoff), 8, MADE_SIZE - 8, 0},
+		{offsetof(Elf64_Ehdr, e_phentsize), 2, 8, 0},
+		{offsetof(Elf64_Ehdr, e_shentsize), 2, 8, 0},
+		{offsetof(Elf64_Ehdr, e_phnum), 2, 0xfffe, -ENOEXEC},
+		{offsetof(Elf64_Ehdr, e_shnum), 2, 0xfffe, 0},
 		{offsetof(Elf64_Ehdr, e_shoff), 8, 0, 0}, /* no sections: no symbols */
 	};
 
@@ -170,7 +169,7 @@ Test(elf, claims_that_do_not_hold)
 		made_symbol(&m, "f", 0x1000, 8, STT_FUNC, STB_GLOBAL);
 		made_end(&m);
 		memcpy(m.bytes + cases[i].offset, &cases[i].value, cases[i].size);
-		cr_expect_eq(weft_symtab_load(&m.source, 1000, &elf), cases[i].want, "case %zu", i);
+		cr_expect_eq(made_load(&m, 1000, &elf), cases[i].want, "case %zu", i);
 		weft_symtab_finish(&elf);
 	}
 }
@@ -184,19 +183,16 @@ Test(elf, limits)
 	for (int i = 0; i < 10; i++)
 		made_symbol(&m, "f", 0x1000 + (uint64_t)i, 1, STT_FUNC, STB_GLOBAL);
 	made_end(&m);
-	cr_expect_eq(weft_symtab_load(&m.source, 10, &elf), 0);
+	cr_expect_eq(made_load(&m, 10, &elf), 0);
 	cr_expect_eq(elf.n_symbols, 10u);
 	weft_symtab_finish(&elf);
-	cr_expect_eq(weft_symtab_load(&m.source, 9, &elf), -EFBIG);
+	cr_expect_eq(made_load(&m, 9, &elf), -EFBIG);
 	cr_expect_eq(elf.n_symbols, 0u);
-	m.source.size = WEFT_SYMTAB_FILE_MOST + 1;
-	cr_expect_eq(weft_symtab_load(&m.source, 10, &elf), -EFBIG);
-	m.source.size = 0;
-	cr_expect_eq(weft_symtab_load(&m.source, 10, &elf), -ENOEXEC);
-	m.source.size = MADE_SIZE;
+	m.size = 0;
+	cr_expect_eq(made_load(&m, 10, &elf), -ENOEXEC);
 	made_begin(&m);
 	for (int i = 0; i < 40; i++)
 		made_segment(&m, 0x1000, 0x1000, 0x1000);
 	made_end(&m);
-	cr_expect_eq(weft_symtab_load(&m.source, 10, &elf), -EFBIG);
+	cr_expect_eq(made_load(&m, 10, &elf), -EFBIG);
 }
