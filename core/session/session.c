@@ -212,6 +212,8 @@ int weft_session_prepare(struct weft_session *s, struct weft_set *set, struct we
 	if (!s->plan)
 		return weft_error_code(err) ? weft_error_code(err) : weft_nomem(err);
 	s->plan->target_check = set->target.n_pids || set->target.command;
+	/* Whether its programs look or not: probes that appear may do so. */
+	s->plan->maps[WEFT_PLAN_TARGETS].used = s->plan->target_check;
 	s->plan->keep_listing = s->env.explain;
 	detect_pid_namespace(s->plan);
 	if (s->plan->target_check && set->target.follow) {

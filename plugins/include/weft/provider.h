@@ -364,7 +364,6 @@ struct weft_attach_probe {
 	/* Of a probe with layouts: the one whose sites this is about. The same probe may be there
 	 * again for its other layouts, with other cookies, or come with another program. */
 	uint32_t layout;
-	uint32_t reserved;
 };
 
 /* The target of the session: the processes it is about. */

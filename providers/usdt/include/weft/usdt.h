@@ -142,11 +142,28 @@ template <class T> __attribute__((always_inline)) inline T value(T v)
 #define WEFT_USDT_ARGS_11 WEFT_USDT_ARG_(11) " " WEFT_USDT_ARGS_10
 #define WEFT_USDT_INS_12(x, ...) WEFT_USDT_IN_(12, x), WEFT_USDT_INS_11(__VA_ARGS__)
 #define WEFT_USDT_ARGS_12 WEFT_USDT_ARG_(12) " " WEFT_USDT_ARGS_11
+/* A pointer leads to what has to be in memory by then: a compiler that sees it passed to nobody
+ * would leave the writing for later, or out. */
+#define WEFT_USDT_MEMORY_ : "memory"
+#define WEFT_USDT_CLOBBER_0
+#define WEFT_USDT_CLOBBER_1 WEFT_USDT_MEMORY_
+#define WEFT_USDT_CLOBBER_2 WEFT_USDT_MEMORY_
+#define WEFT_USDT_CLOBBER_3 WEFT_USDT_MEMORY_
+#define WEFT_USDT_CLOBBER_4 WEFT_USDT_MEMORY_
+#define WEFT_USDT_CLOBBER_5 WEFT_USDT_MEMORY_
+#define WEFT_USDT_CLOBBER_6 WEFT_USDT_MEMORY_
+#define WEFT_USDT_CLOBBER_7 WEFT_USDT_MEMORY_
+#define WEFT_USDT_CLOBBER_8 WEFT_USDT_MEMORY_
+#define WEFT_USDT_CLOBBER_9 WEFT_USDT_MEMORY_
+#define WEFT_USDT_CLOBBER_10 WEFT_USDT_MEMORY_
+#define WEFT_USDT_CLOBBER_11 WEFT_USDT_MEMORY_
+#define WEFT_USDT_CLOBBER_12 WEFT_USDT_MEMORY_
 #define WEFT_USDT_SITE_(counter, ...) \
 	WEFT_USDT_WITH_(WEFT_USDT_COUNT_(__VA_ARGS__), counter, __VA_ARGS__, ~)
 #define WEFT_USDT_WITH_(k, ...) WEFT_USDT_WITH2_(k, __VA_ARGS__)
 #define WEFT_USDT_WITH2_(k, counter, p, n, ...) \
-	WEFT_USDT_ASM_(counter, #p, #n, WEFT_USDT_ARGS_##k, WEFT_USDT_INS_##k(__VA_ARGS__))
+	WEFT_USDT_ASM_(counter, #p, #n, WEFT_USDT_ARGS_##k, WEFT_USDT_CLOBBER_##k, \
+		       WEFT_USDT_INS_##k(__VA_ARGS__))
 /* clang-format on */
 
 /*
@@ -155,7 +172,7 @@ template <class T> __attribute__((always_inline)) inline T value(T v)
  * to the section group of the function around it, so that what the linker drops takes its note
  * along; the mark is one byte, whichever object brings it.
  */
-#define WEFT_USDT_ASM_(counter, provider, name, arguments, ...)                             \
+#define WEFT_USDT_ASM_(counter, provider, name, arguments, clobber, ...)                    \
 	__asm__ __volatile__("9910:\tnop\n"                                                 \
 			     "\t.pushsection .note.stapsdt,\"?\",%%note\n"                  \
 			     "\t.balign 4\n"                                                \
@@ -176,6 +193,6 @@ template <class T> __attribute__((always_inline)) inline T value(T v)
 			     "_.stapsdt.base:\t.zero 1\n"                                   \
 			     "\t.size _.stapsdt.base, 1\n"                                  \
 			     "\t.popsection\n"                                              \
-			     "\t.endif\n" ::__VA_ARGS__)
+			     "\t.endif\n" ::__VA_ARGS__ clobber)
 
 #endif

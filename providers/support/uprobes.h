@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Events at places in files: uprobes, for the providers that know such places. The kernel is asked
+ * in one of two ways: a link on many places (uprobe_multi, Linux 6.6), or a perf event for each.
+ */
+#ifndef WEFT_SUPPORT_UPROBES_H
+#define WEFT_SUPPORT_UPROBES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weft/provider.h"
+
+enum support_uprobe_way {
+	SUPPORT_UPROBE_UNKNOWN = 0,
+	SUPPORT_UPROBE_LINKS,
+	SUPPORT_UPROBE_EVENTS,
+};
+
+/* What this kernel can, found out by trying. */
+struct support_uprobes {
+	const struct weft_host *host;
+	enum support_uprobe_way way;
+	bool pid_filter; /* events may be for one process alone (links: right since 6.10) */
+	uint64_t perf_type;
+};
+
+/* Tries once; later calls do nothing. events_only: links are not to be used. */
+void support_uprobes_settle(struct support_uprobes *u, const struct weft_host *host,
+			    bool events_only);
+/* Whether events are made for the target's processes only. */
+bool support_uprobes_filtered(const struct support_uprobes *u);
+/* The class of programs for them. */
+void support_uprobes_class(const struct support_uprobes *u, struct weft_load_class *out);
+
+struct support_place {
+	int fd;             /* the file */
+	uint64_t offset;    /* in it, of the instruction */
+	uint64_t semaphore; /* in it, of a counter of 16 bits that the kernel keeps; 0: none */
+	uint64_t cookie;
+	uint32_t owner; /* the caller's */
+	bool is_return;
+	int error; /* set: 0, or why there is no event at this place */
+};
+
+/* Descriptors that keep events alive. */
+struct support_fds {
+	int *at;
+	size_t n, cap;
+};
+
+/* Attaches the program to each place; each has its own result. Sorts the places. -ENOMEM: nothing
+ * was done. */
+int support_uprobes_attach(const struct support_uprobes *u, int prog_fd,
+			   struct support_place *places, size_t n, struct support_fds *out);
+void support_fds_close(struct support_fds *fds);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/*
+ * Files that appear: a program that starts, a library that is loaded at last, a file that was
+ * replaced and is run anew. The kernel announces executable mappings; the files of those that were
+ * not seen before are looked at when discover() has its turn. What such a file runs until then is
+ * not seen, unless it was known: then it was attached to by its inode, before anybody ran it.
+ *
+ * A probe that is enabled already takes further sites only if they lie as those do that it has,
+ * since its programs are made; others are said to be left out.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "support/maps.h"
+#include "usdt/usdt.h"
+
+#define MOST_WAITING 4096u
+
+static bool is_wanted(struct weft_instance *in, const char *path)
+{
+	for (const struct weft_usdt_wanted *w = in->wanted; w; w = w->next)
+		if (!*w->module || weft_usdt_may_mean(in, w->module, w->literal, path))
+			return true;
+	return false;
+}
+
+/* The path of a mapping; the kernel marks that of a file that has none any more, or never had. */
+static size_t path_length(const char *text)
+{
+	static const char deleted[] = " (deleted)";
+	size_t n = strlen(text), k = sizeof(deleted) - 1;
+
+	return n > k && !strcmp(text + n - k, deleted) ? n - k : n;
+}
+
+static void on_event(struct weft_instance *in, const struct weft_process_event *ev)
+{
+	const uint64_t one = 1;
+
+	if (ev->kind != WEFT_PROCESS_MMAP || !ev->text || *ev->text != '/' ||
+	    weft_usdt_seen(in->seen, makedev(ev->device_major, ev->device_minor), ev->inode))
+		return;
+	if (in->n_queue == in->cap_queue && in->n_queue < MOST_WAITING) {
+		size_t cap = in->cap_queue ? 2 * in->cap_queue : 64;
+		struct weft_usdt_mapping *grown = reallocarray(in->queue, cap, sizeof(*grown));
+
+		if (grown) {
+			in->queue = grown;
+			in->cap_queue = cap;
+		}
+	}
+	char *path = in->n_queue < in->cap_queue ? strndup(ev->text, path_length(ev->text)) : NULL;
+	if (!path) {
+		in->host->loss(in->host, "PROCESS_EVENTS_LOST", 1, ev->text);
+		return;
+	}
+	if (!is_wanted(in, path)) {
+		free(path);
+		return;
+	}
+	in->queue[in->n_queue++] = (struct weft_usdt_mapping){
+		.pid = ev->pid, .address = ev->address, .length = ev->length, .path = path};
+	if (in->event_fd >= 0 && write(in->event_fd, &one, sizeof(one)) < 0)
+		return; /* it is readable already */
+}
+
+/* Whether files can appear that matter: with nothing but named processes and absolute paths, none. */
+static bool can_appear(struct weft_instance *in)
+{
+	const struct weft_target *t = in->host->target(in->host);
+
+	if (!t->n_pids || t->follow)
+		return true;
+	for (const struct weft_usdt_wanted *w = in->wanted; w; w = w->next)
+		if (*w->module != '/')
+			return true;
+	return false;
+}
+
+void weft_usdt_watch(struct weft_instance *in)
+{
+	if (in->watching || in->event_fd < 0 || !can_appear(in))
+		return;
+	in->seen = weft_usdt_seen_create();
+	if (!in->seen)
+		return;
+	in->watching = true;
+	if (in->host->watch_processes(in->host, on_event, in, NULL))
+		in->host->log(in->host, WEFT_LOG_INFO,
+			      "files that programs load from now on are not traced: mappings cannot "
+			      "be watched");
+}
+
+int weft_usdt_discover_fd(struct weft_instance *in)
+{
+	if (in->event_fd < 0)
+		in->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return in->event_fd < 0 ? -errno : in->event_fd;
+}
+
+static bool is_known(struct weft_instance *in, const struct weft_usdt_file *file)
+{
+	for (const struct weft_usdt_probe *p = in->probes; p; p = p->next)
+		for (uint32_t i = 0; i < p->n_runs; i++)
+			if (p->runs[i].file == file)
+				return true;
+	return false;
+}
+
+static int appeared(struct weft_instance *in, struct weft_registry *registry,
+		    const struct weft_usdt_mapping *m, bool *extended, struct weft_error *err)
+{
+	const struct support_mapped mapped = {
+		.from = m->address, .to = m->address + m->length, .path = m->path};
+	int ret = 0;
+
+	int fd = support_mapped_open(m->pid, &mapped);
+	if (fd < 0) /* the process has gone */
+		fd = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return 0;
+	struct weft_usdt_file *f = weft_usdt_file_take(in, fd, m->path, NULL);
+	if (!f || !f->record || !f->record->n_notes || is_known(in, f))
+		return 0;
+	for (const struct weft_usdt_wanted *w = in->wanted; w && !ret; w = w->next) {
+		const char *any = *w->module ? w->module : "*";
+		const char *module = weft_usdt_means(in, any, w->literal && *w->module, m->path,
+						     weft_usdt_text(f->record, f->record->soname));
+		size_t n = 0;
+
+		if (module)
+			ret = weft_usdt_announce(in, registry, w, f, module, &n, extended, err);
+	}
+	return ret;
+}
+
+/* Sites more of probes that are enabled. */
+static void extend(struct weft_instance *in)
+{
+	for (struct weft_usdt_probe *p = in->probes; p; p = p->next) {
+		uint32_t from = p->n_placed, lost = 0;
+
+		if (!from || from == p->n_sites || weft_usdt_place_sites(p, true))
+			continue;
+		for (uint32_t i = from; i < p->n_placed; i++)
+			lost += p->layout_of[i] == UINT32_MAX;
+		if (lost)
+			in->host->loss(in->host, "USDT_SITES_LOST", lost,
+				       p->runs[p->n_runs - 1].file->path);
+	}
+	weft_usdt_extend(in);
+}
+
+int weft_usdt_discover(struct weft_instance *in, struct weft_registry *registry,
+		       struct weft_error *err)
+{
+	bool extended = false;
+	uint64_t n;
+	int ret = 0;
+
+	if (read(in->event_fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
+		return in->host->fail(err, -errno, "USDT_DISCOVER", "eventfd: %s", strerror(errno));
+	for (size_t i = 0; i < in->n_queue; i++) {
+		int one = appeared(in, registry, &in->queue[i], &extended, err);
+
+		if (one && !ret)
+			ret = one;
+		free(in->queue[i].path);
+	}
+	in->n_queue = 0;
+	if (extended)
+		extend(in);
+	return ret;
+}
+
+void weft_usdt_late_finish(struct weft_instance *in)
+{
+	for (size_t i = 0; i < in->n_queue; i++)
+		free(in->queue[i].path);
+	free(in->queue);
+	weft_usdt_seen_destroy(in->seen);
+	if (in->event_fd >= 0)
+		close(in->event_fd);
+}
