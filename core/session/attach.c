@@ -156,6 +156,7 @@ int weft_session_attach_gang(struct weft_session *s, struct weft_gang *g, struct
 			.uses = g->program.uses,
 		};
 	}
+	weft_opened_enter(g->provider);
 	ret = p->attach(g->provider->instance,
 			&(struct weft_attach_request){
 				.struct_size = sizeof(struct weft_attach_request),

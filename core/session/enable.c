@@ -231,6 +231,7 @@ int weft_enable_entry(struct weft_session *s, uint32_t returning, struct weft_er
 	if (!probe && o->provider->provide) {
 		size_t before = weft_error_count(err);
 
+		weft_opened_enter(o);
 		ret = o->provider->provide(o->instance, o->registry, &r->entry_desc, err);
 		if (ret)
 			return weft_opened_failed(o, ret, before, "provide (the entry of a return)",

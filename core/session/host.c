@@ -143,12 +143,13 @@ static int host_field_match(const char *field, const char *text)
 
 /* ---- types ---- */
 
-/* Where what is told about types lies: until the provider's next question. */
+/* Where what is told about types lies: until the provider is called again. */
 static struct weft_btfs *told_from(struct weft_opened *o, struct weft_arena **arena,
 				   struct weft_error *err)
 {
-	weft_arena_destroy(o->told);
-	*arena = o->told = weft_arena_create();
+	if (!o->told)
+		o->told = weft_arena_create();
+	*arena = o->told;
 	if (!*arena)
 		weft_nomem(err);
 	return *arena ? weft_session_btfs(o->session, err) : NULL;

@@ -454,6 +454,7 @@ int weft_info_describe(struct weft_opened *o, const struct weft_probe *probe,
 	int ret;
 
 	memset(out, 0, sizeof(*out));
+	weft_opened_enter(o);
 	ret = o->provider->probe_info(o->instance, probe, with, &raw, err);
 	if (ret)
 		return weft_opened_failed(o, ret, before, "probe_info", err);

@@ -28,7 +28,7 @@ struct weft_opened {
 	int discover_fd; /* -1: none */
 	void (*process_event)(struct weft_instance *, const struct weft_process_event *);
 	struct weft_instance *process_instance;
-	struct weft_arena *told; /* what it was last told about types */
+	struct weft_arena *told; /* what it was told about types in this call */
 };
 
 /* What a kind of probe is like: the interned, validated copy of a probe_info. */
@@ -199,6 +199,8 @@ int weft_session_count_loss(struct weft_session *s, const char *provider, const 
 /* providers.c */
 int weft_opened_init(struct weft_session *s, struct weft_opened *o, const struct weft_provider *p);
 int weft_opened_open(struct weft_opened *o, struct weft_error *err);
+/* Before a slot is called: what the provider was told of types in the last one is forgotten. */
+void weft_opened_enter(struct weft_opened *o);
 void weft_opened_finish(struct weft_opened *o);
 /* Makes a plugin's error say something, and whose it is. */
 int weft_opened_failed(struct weft_opened *o, int code, size_t reports_before, const char *doing,

@@ -91,6 +91,12 @@ int weft_opened_open(struct weft_opened *o, struct weft_error *err)
 	return 0;
 }
 
+void weft_opened_enter(struct weft_opened *o)
+{
+	weft_arena_destroy(o->told);
+	o->told = NULL;
+}
+
 void weft_opened_finish(struct weft_opened *o)
 {
 	if (o->instance)
@@ -129,6 +135,7 @@ static int populate_match(struct weft_opened *o, const struct weft_pattern *patt
 	size_t before = weft_error_count(why);
 	int ret;
 
+	weft_opened_enter(o);
 	ret = o->provider->populate_match(o->instance, o->registry, &d, why);
 	if (ret)
 		ret = weft_opened_failed(o, ret, before, "populate_match", why);
@@ -145,6 +152,7 @@ static int populate(struct weft_opened *o, const struct weft_pattern *pattern,
 		return populate_match(o, pattern, why);
 	if (o->populated || !HAS_SLOT(o->provider, populate))
 		return 0;
+	weft_opened_enter(o);
 	ret = o->provider->populate(o->instance, o->registry, err);
 	if (ret)
 		return weft_opened_failed(o, ret, before, "populate", err);
@@ -197,6 +205,7 @@ static int ask(struct weft_opened *o, const struct weft_pattern *pattern, struct
 		if (HAS_SLOT(o->provider, provide)) {
 			size_t before = weft_error_count(why);
 
+			weft_opened_enter(o);
 			ret = o->provider->provide(o->instance, o->registry, &d, why);
 			if (ret)
 				weft_opened_failed(o, ret, before, "provide", why);

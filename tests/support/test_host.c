@@ -75,8 +75,8 @@ static struct weft_btfs *types_of(struct test_host *h)
 {
 	if (!h->btfs)
 		h->btfs = weft_btfs_create();
-	weft_arena_destroy(h->told);
-	h->told = weft_arena_create();
+	if (!h->told)
+		h->told = weft_arena_create();
 	cr_assert(h->btfs && h->told);
 	return h->btfs;
 }

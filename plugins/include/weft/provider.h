@@ -452,7 +452,7 @@ struct weft_func_param {
 	2u /* btf_fd does for types, but the kernel takes no program with it: the \
 	    * caller may not see its objects (CAP_SYS_ADMIN) */
 
-/* A function's type. Pointers are valid until the provider's next question about types. */
+/* A function's type. Pointers are valid until the slot that asked returns. */
 struct weft_func_info {
 	uint32_t struct_size; /* set by the caller: its own sizeof; no further is written */
 	uint32_t flags;       /* WEFT_FUNC_* */
