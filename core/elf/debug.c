@@ -79,7 +79,7 @@ int weft_elf_map_debug(struct weft_elf_reader *r, const struct weft_elf_search *
 		       const struct weft_elf_mapped *self, struct weft_elf_mapped *out)
 {
 	struct stat st;
-	int fd = weft_open_regular(s->root, s->path, &st), ret = -ENOENT;
+	int fd = weft_open_regular(s->root, s->path, false, &st), ret = -ENOENT;
 
 	if (fd < 0)
 		return fd;

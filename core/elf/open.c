@@ -4,19 +4,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 /* In a container's root an absolute symbolic link means the container's file. */
-static int open_path(const char *root, const char *path)
+static int open_path(const char *root, const char *path, int flags)
 {
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+	struct open_how how = {.flags = (uint64_t)flags,
 			       .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
 	int dir, fd;
 
 	if (!root) {
-		fd = open(path, O_PATH | O_CLOEXEC);
+		fd = open(path, flags);
 		return fd < 0 ? -errno : fd;
 	}
 	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -29,9 +30,9 @@ static int open_path(const char *root, const char *path)
 	return fd;
 }
 
-int weft_open_regular(const char *root, const char *path, struct stat *st)
+int weft_open_regular(const char *root, const char *path, bool itself, struct stat *st)
 {
-	int fd = open_path(root, path), r;
+	int fd = open_path(root, path, O_PATH | O_CLOEXEC | (itself ? O_NOFOLLOW : 0)), r;
 	char again[64];
 
 	if (fd < 0)

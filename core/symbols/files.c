@@ -63,6 +63,13 @@ void weft_files_finish(struct weft_files *f)
 		weft_elf_reader_destroy(f->reader);
 }
 
+bool weft_file_may_be_made(const struct weft_file *file)
+{
+	if (file->is_file)
+		return strncmp(file->id.path, "/memfd:", 7) == 0;
+	return !file->module; /* [vdso] and [vsyscall] have one */
+}
+
 /* ---- identities ---- */
 
 static uint64_t id_key(const struct weft_file_id *id)

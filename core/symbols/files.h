@@ -57,6 +57,9 @@ struct weft_files {
 	bool own_reader;
 };
 
+/* Memory that is no file of a disk's: what a JIT compiler made may lie there. */
+bool weft_file_may_be_made(const struct weft_file *file);
+
 void weft_files_init(struct weft_files *f, struct weft_texts *strings);
 void weft_files_finish(struct weft_files *f);
 

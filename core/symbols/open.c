@@ -20,7 +20,6 @@
 #include "core/symbols/open.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -31,6 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/elf/open.h"
 #include "core/symbols/maps.h"
 
 uint64_t weft_stat_ns(const struct timespec *t)
@@ -53,27 +53,6 @@ bool weft_unchanged_since(uint64_t modified_ns, uint64_t changed_ns, bool by_map
 
 	/* A time to come was set by hand, or by another machine's clock: it says nothing. */
 	return time <= since || time > now;
-}
-
-static int open_regular(const char *path, struct stat *st)
-{
-	char again[64];
-	int fd = open(path, O_PATH | O_CLOEXEC), r;
-
-	if (fd < 0)
-		return -errno;
-	if (fstat(fd, st)) {
-		r = -errno;
-	} else if (!S_ISREG(st->st_mode)) {
-		r = -ENOEXEC;
-	} else {
-		snprintf(again, sizeof(again), "/proc/self/fd/%d", fd);
-		r = open(again, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-		if (r < 0)
-			r = -errno;
-	}
-	close(fd);
-	return r;
 }
 
 /* What the kernel's list of mappings says of a page of this file mapped by us. */
@@ -125,7 +104,7 @@ static bool same_inode(int fd, const struct stat *st, const struct weft_file_id 
 static int try_path(const char *path, const struct weft_file *file, const struct weft_reach *reach,
 		    bool by_map, struct stat *st)
 {
-	int fd = open_regular(path, st);
+	int fd = weft_open_regular(NULL, path, false, st);
 
 	if (fd < 0)
 		return fd;

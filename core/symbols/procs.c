@@ -313,6 +313,7 @@ struct reading {
 	struct weft_procs *p;
 	struct weft_mapping *mappings; /* in address order, as the kernel lists them */
 	size_t n, cap;
+	bool makes_code;
 };
 
 static int take_mapping(const struct weft_maps_entry *e, void *arg)
@@ -328,6 +329,8 @@ static int take_mapping(const struct weft_maps_entry *e, void *arg)
 	struct weft_file *file = e->path_length ? weft_files_get(reading->p->files, &id) : NULL;
 	int r;
 
+	/* of no file, or of one in memory */
+	reading->makes_code |= !e->path_length || (file && weft_file_may_be_made(file));
 	if (!file || !file->module)
 		return 0;
 	if (reading->n >= WEFT_MAPPINGS_MOST) {
@@ -382,6 +385,7 @@ int weft_procs_snapshot(struct weft_procs *p, int32_t tgid, uint64_t time_ns, co
 		goto out;
 	if (proc->dead) /* its number lives again, and nobody said so */
 		unlink_dead(p, proc);
+	proc->makes_code = reading.makes_code;
 	g = at(proc, time_ns);
 	if (!g)
 		g = begin(p, proc, 0);
@@ -422,4 +426,11 @@ const struct weft_mapping *weft_procs_find(const struct weft_procs *p, int32_t t
 	const struct weft_generation *g = proc ? at(proc, time_ns) : NULL;
 
 	return g && g->mm ? weft_mm_find(g->mm, address, time_ns) : NULL;
+}
+
+bool weft_procs_makes_code(const struct weft_procs *p, int32_t tgid)
+{
+	const struct weft_process *proc = find(p, tgid);
+
+	return proc && proc->makes_code;
 }

@@ -39,6 +39,7 @@ struct weft_generation {
 struct weft_process {
 	int32_t tgid;
 	bool dead;
+	bool makes_code;                      /* a snapshot saw some that lies in no file */
 	struct weft_process *older, *younger; /* among the dead */
 	struct weft_generation *generations;  /* by from */
 	size_t n, cap;
@@ -62,6 +63,8 @@ void weft_procs_event(struct weft_procs *p, const struct weft_process_event *e);
 /* Takes what a file like /proc/PID/maps says. */
 int weft_procs_snapshot(struct weft_procs *p, int32_t tgid, uint64_t time_ns, const char *path);
 bool weft_procs_known(const struct weft_procs *p, int32_t tgid);
+/* Whether a snapshot saw code that lies in no file of a disk's. */
+bool weft_procs_makes_code(const struct weft_procs *p, int32_t tgid);
 /* The mapping that held an address at a time; NULL: none is known. */
 const struct weft_mapping *weft_procs_find(const struct weft_procs *p, int32_t tgid,
 					   uint64_t time_ns, uint64_t address);

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/symbols/kallsyms.h"
+#include "core/symbols/perf_map.h"
 #include "core/symbols/procs.h"
 
 struct weft_symbols {
@@ -14,6 +16,7 @@ struct weft_symbols {
 	bool kallsyms_tried;
 	struct weft_files files;
 	struct weft_procs procs;
+	struct weft_perf_maps perf_maps;
 };
 
 struct weft_symbols *weft_symbols_create(void)
@@ -24,6 +27,7 @@ struct weft_symbols *weft_symbols_create(void)
 		return NULL;
 	weft_files_init(&s->files, &s->strings);
 	weft_procs_init(&s->procs, &s->files);
+	weft_perf_maps_init(&s->perf_maps, &s->strings);
 	return s;
 }
 
@@ -37,6 +41,7 @@ void weft_symbols_destroy(struct weft_symbols *s)
 {
 	if (!s)
 		return;
+	weft_perf_maps_finish(&s->perf_maps);
 	weft_procs_finish(&s->procs);
 	weft_files_finish(&s->files);
 	weft_kallsyms_finish(&s->kallsyms);
@@ -92,6 +97,19 @@ static bool name_in(struct weft_symbols *s, const struct weft_mapping *m,
 	return out->symbol;
 }
 
+static void name_made(struct weft_symbols *s, int32_t tgid, uint64_t address, uint64_t look,
+		      struct weft_frame *out)
+{
+	uint64_t start;
+	const char *module;
+
+	out->symbol = weft_perf_maps_find(&s->perf_maps, tgid, look, &start, &module);
+	if (!out->symbol)
+		return;
+	out->offset = address - start;
+	out->module = module;
+}
+
 void weft_symbols_user(struct weft_symbols *s, int32_t tgid, uint64_t time_ns, uint64_t address,
 		       bool caller, struct weft_frame *out)
 {
@@ -103,28 +121,39 @@ void weft_symbols_user(struct weft_symbols *s, int32_t tgid, uint64_t time_ns, u
 		uint64_t look = address - (uint64_t)back;
 
 		m = weft_procs_find(&s->procs, tgid, time_ns, look);
-		if (!m)
+		if (!m) {
+			name_made(s, tgid, address, look, out);
 			continue;
+		}
 		reach = (struct weft_reach){
 			.tgid = tgid, .start = m->start, .end = m->end, .seen_ns = m->seen};
 		if (!out->module)
 			out->offset = address - m->start + m->offset;
 		out->module = m->file->module;
-		name_in(s, m, &reach, address, look, out);
+		if (!name_in(s, m, &reach, address, look, out) && weft_file_may_be_made(m->file))
+			name_made(s, tgid, address, look, out);
 	}
 }
 
 void weft_symbols_event(struct weft_symbols *s, const struct weft_process_event *event)
 {
 	weft_procs_event(&s->procs, event);
+	if (event->kind == WEFT_PROCESS_EXEC || event->kind == WEFT_PROCESS_FORK)
+		weft_perf_maps_forget(&s->perf_maps, event->pid);
+	else if (event->kind == WEFT_PROCESS_MMAP && event->text && !strcmp(event->text, "//anon"))
+		weft_perf_maps_note(&s->perf_maps, event->pid);
 }
 
 int weft_symbols_snapshot(struct weft_symbols *s, int32_t tgid, uint64_t time_ns)
 {
 	char path[32];
+	int r;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", tgid);
-	return weft_procs_snapshot(&s->procs, tgid, time_ns, path);
+	r = weft_procs_snapshot(&s->procs, tgid, time_ns, path);
+	if (!r && weft_procs_makes_code(&s->procs, tgid))
+		weft_perf_maps_note(&s->perf_maps, tgid);
+	return r;
 }
 
 bool weft_symbols_known(const struct weft_symbols *s, int32_t tgid)
