@@ -51,6 +51,11 @@ static uint64_t checksum(const void *p, size_t n)
 	return h ^ h >> 29;
 }
 
+void weft_usdt_record_seal(struct weft_usdt_record *r)
+{
+	r->checksum = checksum((const char *)r + SUMMED, r->total - SUMMED);
+}
+
 static bool check_texts(const struct weft_usdt_record *r)
 {
 	const struct weft_usdt_note *note = weft_usdt_notes(r);
@@ -205,7 +210,7 @@ struct weft_usdt_record *weft_usdt_draft_record(struct weft_usdt_draft *d,
 	if (symbols)
 		memcpy((char *)(r + 1) + notes, d->symbols, symbols);
 	memcpy((char *)r + r->texts, d->texts, d->n_texts);
-	r->checksum = checksum((const char *)r + SUMMED, total - SUMMED);
+	weft_usdt_record_seal(r);
 	return r;
 }
 

@@ -79,6 +79,9 @@ static inline const char *weft_usdt_text(const struct weft_usdt_record *r, uint3
 	return (const char *)r + r->texts + at;
 }
 
+/* Makes its sum right. */
+void weft_usdt_record_seal(struct weft_usdt_record *r);
+
 /* For struct weft_usdt_site; arg is the record. */
 int weft_usdt_record_find(void *record, const char *name, size_t n, uint64_t *address);
 
