@@ -195,6 +195,10 @@ struct weft_usdt_file *weft_usdt_file_take(struct weft_instance *in, int fd, con
 	for (f = *bucket(in, &key); f; f = f->in_bucket) {
 		if (weft_usdt_key_same(&f->key, &key)) {
 			close(fd);
+			if (!f->record && err)
+				in->host->fail(err, -EINVAL, "USDT_FILE_LOST",
+					       "%s could not be read when it was looked at first",
+					       path);
 			return f;
 		}
 	}
