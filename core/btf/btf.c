@@ -91,6 +91,10 @@ static int sections(struct weft_btf *b, struct weft_error *err)
 	b->strings_size = h->str_len;
 	if (b->strings_size && b->strings[b->strings_size - 1])
 		return weft_btf_malformed(err, "it ends within its strings");
+	/* The kernel allows none in its own, and they are shown to people. */
+	for (uint32_t i = 0; !b->mapped && i < b->strings_size; i++)
+		if ((b->strings[i] > 0 && b->strings[i] < ' ') || b->strings[i] == 0x7f)
+			return weft_btf_malformed(err, "a name has control characters");
 	if (b->base && (uint64_t)b->first_string + b->strings_size > UINT32_MAX)
 		return weft_btf_malformed(err, "it has too many strings");
 	return 0;

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/base.h"
 #include "core/btf/enums.h"
 #include "core/lang/kernel_types.h"
 
@@ -242,16 +243,34 @@ struct weft_node *weft_resolve_sizeof(struct weft_sema *s, const struct weft_ast
 
 /* ---- constants of enums ---- */
 
-struct weft_node *weft_enum_constant(struct weft_sema *s, const struct weft_ast *name,
-				     const struct weft_node *beside)
+static struct weft_node *no_constant(struct weft_sema *s, const struct weft_ast *name,
+				     const struct weft_type *type)
 {
-	struct weft_node *n;
+	struct weft_near near;
+
+	weft_sema_fail(s, name->start, "NAME_UNKNOWN",
+		       "there is no `%s`, and %s has no such constant", name->s,
+		       type->text ? type->text : "this enum");
+	weft_near_init(&near, name->s);
+	for (uint32_t i = 0; i < type->names->n; i++)
+		weft_near_offer(&near, type->names->constants[i].name);
+	if (near.best)
+		weft_error_suggest(s->src.err, near.best);
+	return NULL;
+}
+
+struct weft_node *weft_enum_constant(struct weft_sema *s, const struct weft_ast *name,
+				     const struct weft_node *beside, bool *wrong)
+{
 	int64_t value;
 
+	*wrong = false;
 	if (!beside || !beside->type.names || name->kind != WEFT_AST_NAME ||
-	    weft_name_is_taken(name->s) || weft_state_find(s->state, name->s) ||
-	    !weft_btf_enum_value(beside->type.names, name->s, &value))
+	    weft_name_is_taken(name->s) || weft_state_find(s->state, name->s))
 		return NULL;
-	n = weft_node_int(s, value, !beside->type.is_signed && beside->type.size == 8, name);
-	return n;
+	if (weft_btf_enum_value(beside->type.names, name->s, &value))
+		return weft_node_int(s, value, !beside->type.is_signed && beside->type.size == 8,
+				     name);
+	*wrong = true;
+	return no_constant(s, name, &beside->type);
 }

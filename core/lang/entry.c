@@ -4,7 +4,7 @@
  * paired with, as it was at the entry. Integers and addresses are kept; what an address leads to
  * may have changed by the time of the return, so texts are not.
  */
-#include "core/lang/sema.h"
+#include "core/lang/kernel_types.h"
 
 #include <string.h>
 
@@ -96,20 +96,20 @@ struct weft_node *weft_resolve_entry(struct weft_sema *s, const struct weft_ast 
 				      "`entry.%s` cannot be read: values of its type (%s) are not "
 				      "understood",
 				      a->s, arg.type.text ? arg.type.text : "unnamed");
-	/* The frame keeps what can be told without looking at type information. */
-	if (type.kind == WEFT_VALUE_INT) {
-		type.size = kept.size;
-		type.is_signed = kept.is_signed;
-	}
 	if (type.kind != WEFT_VALUE_INT)
 		return weft_sema_fail(s, a->start, "ARG_UNREADABLE",
 				      "`entry.%s` is not kept for the return: only integers and "
 				      "addresses are",
 				      a->s);
-	n = weft_node_new(s, WEFT_NODE_ENTRY, type, a);
-	if (n)
-		n->index = index;
-	return n;
+	/* The frame keeps it as can be told without looking at type information. */
+	n = weft_node_new(s, WEFT_NODE_ENTRY, type.names ? weft_type_plain(kept) : type, a);
+	if (!n)
+		return NULL;
+	n->index = index;
+	if (!type.names)
+		return n;
+	n = weft_node_convert(s, n, type.size, type.is_signed);
+	return n ? weft_node_retype(s, n, type) : NULL;
 }
 
 bool weft_lang_arg_type(const struct weft_set *set, const struct weft_probe_info *info,

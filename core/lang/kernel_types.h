@@ -76,8 +76,9 @@ bool weft_array_length(struct weft_sema *s, const struct weft_node *n, uint32_t 
 
 struct weft_node *weft_resolve_ctype_cast(struct weft_sema *s, const struct weft_ast *a);
 struct weft_node *weft_resolve_sizeof(struct weft_sema *s, const struct weft_ast *a);
-/* A bare name beside a value: a constant of the value's enum? NULL: it is none. */
+/* A bare name beside a value: a constant of the value's enum? NULL: it is none; *wrong: nor
+ * anything else, which was reported. */
 struct weft_node *weft_enum_constant(struct weft_sema *s, const struct weft_ast *name,
-				     const struct weft_node *beside);
+				     const struct weft_node *beside, bool *wrong);
 
 #endif

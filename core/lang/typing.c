@@ -302,10 +302,13 @@ static bool has_names(enum weft_op op)
 static struct weft_node *type_name(struct weft_sema *s, const struct weft_ast *name,
 				   const struct weft_node *beside)
 {
-	struct weft_node *n = weft_enum_constant(s, name, beside);
+	bool wrong;
+	struct weft_node *n = weft_enum_constant(s, name, beside, &wrong);
 
+	if (wrong)
+		return NULL;
 	if (n || name->kind != WEFT_AST_NAME || beside || !s->unknown_probe)
-		return n ? n : weft_type_ast(s, name);
+		return n || s->rc == -ENOMEM ? n : weft_type_ast(s, name);
 	/* What stands beside it is not known yet. */
 	return weft_name_is_taken(name->s) || weft_state_find(s->state, name->s)
 		       ? weft_type_ast(s, name)

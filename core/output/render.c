@@ -18,11 +18,7 @@ const char *weft_kind_name(enum weft_action_kind kind)
 
 void weft_render_int(struct weft_buf *b, const struct weft_value *v)
 {
-	const char *name = weft_btf_enum_name(v->type.names, v->i);
-
-	if (name)
-		weft_escape_text(b, name, strlen(name));
-	else if (v->type.is_pointer)
+	if (v->type.is_pointer)
 		weft_buf_printf(b, "0x%" PRIx64, v->u);
 	else if (v->type.is_signed)
 		weft_buf_printf(b, "%" PRId64, v->i);
@@ -64,9 +60,15 @@ static void render_symbol(struct weft_buf *b, const struct weft_value *v, bool w
 
 void weft_render_value(struct weft_buf *b, const struct weft_value *v, bool word)
 {
+	const char *name;
+
 	switch (v->type.kind) {
 	case WEFT_VALUE_INT:
-		weft_render_int(b, v);
+		name = weft_btf_enum_name(v->type.names, v->i);
+		if (name)
+			(word ? weft_escape_word : weft_escape_text)(b, name, strlen(name));
+		else
+			weft_render_int(b, v);
 		break;
 	case WEFT_VALUE_STRING:
 	case WEFT_VALUE_PROBE:

@@ -143,6 +143,25 @@ static int host_field_match(const char *field, const char *text)
 
 /* ---- types ---- */
 
+static void name_type(struct weft_session *s, struct weft_arg_type *t)
+{
+	struct weft_btf *btf;
+	char text[256];
+
+	if (t->kind != WEFT_TYPE_BTF || t->text || !weft_session_btfs(s, NULL) ||
+	    weft_btfs_get(s->btfs, t->btf_fd, &btf, NULL))
+		return;
+	t->text = weft_arena_strdup(s->arena,
+				    weft_btf_print(btf, t->btf_id, NULL, text, sizeof(text)));
+}
+
+void weft_session_name_types(struct weft_session *s, struct weft_probe_info *info)
+{
+	for (uint32_t i = 0; i < info->n_args; i++)
+		name_type(s, (struct weft_arg_type *)&info->args[i].type); /* the core's own copy */
+	name_type(s, &info->retval_type);
+}
+
 /* Where what is told about types lies: until the provider is called again. */
 static struct weft_btfs *told_from(struct weft_opened *o, struct weft_arena **arena,
 				   struct weft_error *err)

@@ -192,6 +192,8 @@ void weft_session_log(struct weft_session *s, enum weft_log_level level, const c
 	__attribute__((format(printf, 3, 4)));
 void weft_host_init(struct weft_opened *o);
 struct weft_btfs *weft_session_btfs(struct weft_session *s, struct weft_error *err);
+/* Has types without a text say what they are, for who reads them. */
+void weft_session_name_types(struct weft_session *s, struct weft_probe_info *info);
 int weft_session_elf_reader(struct weft_session *s, struct weft_error *err);
 int weft_session_count_loss(struct weft_session *s, const char *provider, const char *tag,
 			    uint64_t count, const char *detail);

@@ -134,6 +134,7 @@ int weft_session_describe(struct weft_session *s, const struct weft_probe *probe
 	weft_params_destroy(none);
 	if (ret)
 		return ret;
+	weft_session_name_types(s, &described.classes[0]->info);
 	*out = &described.classes[0]->info;
 	*layouts = described.layouts;
 	*n_layouts = described.layouts ? described.n : 0;

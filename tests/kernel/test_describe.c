@@ -284,6 +284,43 @@ Test(describe, a_file_of_types)
 	btf__free(b);
 }
 
+/* A module's object goes on where its base ends: ids, names and types of both. */
+Test(describe, a_split_object)
+{
+	int ids[4], fd, base_fd, split_struct;
+	struct btf *base = make(ids), *split = btf__new_empty_split(base);
+	struct weft_btf *b, *s;
+	struct weft_btf_type t;
+	char text[64];
+	uint32_t id;
+	uint64_t size;
+
+	split_struct = btf__add_struct(split, "mine", 32);
+	btf__add_field(split, "s", ids[3], 0, 0);
+	btf__add_func(split, "two", BTF_FUNC_STATIC, ids[2]);
+	base_fd = as_file(base);
+	fd = as_file(split);
+	cr_assert_eq(weft_btf_open_fd(base_fd, NULL, &b, rig.err), 0);
+	cr_assert_eq(weft_btf_open_fd(fd, b, &s, rig.err), 0, "%s", weft_error_text(rig.err));
+	cr_expect_eq(weft_btf_first(s), weft_btf_end(b));
+	cr_assert(weft_btf_find(s, "mine", WEFT_BTF_KINDS(BTF_KIND_STRUCT), &id, NULL));
+	cr_expect_eq((int)id, split_struct);
+	cr_assert(weft_btf_find(s, "s", WEFT_BTF_KINDS(BTF_KIND_STRUCT), &id, NULL));
+	cr_expect_eq((int)id, ids[3]);
+	cr_expect(weft_btf_type(s, id, &t) && !strcmp(t.name, "s"));
+	cr_expect(weft_btf_size(s, (uint32_t)split_struct, &size) && size == 32);
+	cr_assert(weft_btf_find(s, "two", WEFT_BTF_KINDS(BTF_KIND_FUNC), &id, NULL));
+	cr_expect_str_eq(weft_btf_print(s, id, NULL, text, sizeof(text)),
+			 "int two(const char *name, struct s s, double d, ...)");
+	cr_expect_not(weft_btf_type(s, weft_btf_end(s), &t));
+	weft_btf_destroy(s);
+	weft_btf_destroy(b);
+	close(fd);
+	close(base_fd);
+	btf__free(split);
+	btf__free(base);
+}
+
 Test(describe, an_object_of_the_kernels)
 {
 	int ids[4];

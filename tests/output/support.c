@@ -28,3 +28,6 @@ void capture_free(struct capture *c)
 	free(c->out_text);
 	free(c->messages_text);
 }
+
+static struct weft_btf_constant constants[] = {{"RED", 1}, {"a b", 2}, {"TWO", 2}};
+const struct weft_btf_enum test_enum = {.n = COUNT(constants), .constants = constants};

@@ -37,6 +37,13 @@ void capture_free(struct capture *c);
 	{                                                                                     \
 		.type = {.kind = WEFT_VALUE_INT, .size = 8, .is_pointer = true}, .u = (value) \
 	}
+/* A constant of tests/output's enum: RED is 1, "a b" 2. */
+extern const struct weft_btf_enum test_enum;
+#define ENUM(value)                                                                                  \
+	{                                                                                            \
+		.type = {.kind = WEFT_VALUE_INT, .size = 4, .is_signed = true, .names = &test_enum}, \
+		.i = (value)                                                                         \
+	}
 #define SYMBOL(where, frame)                                                             \
 	{                                                                                \
 		.type = {.kind = WEFT_VALUE_SYMBOL, .space = (where)}, .symbol = (frame) \

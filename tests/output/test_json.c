@@ -48,6 +48,20 @@ static void expect_table(const struct weft_table *t, const char *want)
 	free(take_line(&c, want));
 }
 
+Test(json, enums_by_name)
+{
+	const struct weft_named_value fields[] = {
+		{"a", ENUM(1)}, {"b", ENUM(2)}, {"c", ENUM(3)}, {"d", ENUM(-1)}};
+
+	expect_record(&(struct weft_record){.time_ns = 5,
+					    .cpu = 1,
+					    .probe = "p",
+					    .fields = fields,
+					    .n_fields = COUNT(fields)},
+		      "{\"type\":\"record\",\"time_ns\":5,\"cpu\":1,\"probe\":\"p\",\"fields\":{"
+		      "\"a\":\"RED\",\"b\":\"a b\",\"c\":3,\"d\":-1}}\n");
+}
+
 Test(json, records)
 {
 	static const struct weft_frame frames[] = {

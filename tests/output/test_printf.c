@@ -37,6 +37,12 @@ static void expect(const char *format, const struct weft_value *values, size_t n
 		expect(format, values_, COUNT(values_), want);     \
 	} while (0)
 
+Test(printf, enums_by_name)
+{
+	EXPECT("%s|%5s|%d|%x", "RED|  RED|1|1", ENUM(1), ENUM(1), ENUM(1), ENUM(1));
+	EXPECT("%s", "7", ENUM(7));
+}
+
 /* Where the meaning is C's, C is the judge. */
 Test(printf, integers_as_in_c)
 {

@@ -60,6 +60,18 @@ Test(text, emit_is_one_line_and_its_stacks)
 		      "        0xffffffffdeadbeef\n");
 }
 
+/* A constant of an enum is its name, the first of two; what has no name is a number. */
+Test(text, enums_by_name)
+{
+	const struct weft_named_value fields[] = {
+		{"a", ENUM(1)}, {"b", ENUM(2)}, {"c", ENUM(3)}, {"d", ENUM(-1)}};
+
+	expect_record(
+		&(struct weft_record){
+			.time_ns = 1000, .probe = "p", .fields = fields, .n_fields = COUNT(fields)},
+		"0.000001 p a=RED b=\"a b\" c=3 d=-1\n");
+}
+
 Test(text, emit_shows_symbols_addresses_dumps_and_registers)
 {
 	static const struct weft_reg regs[] = {

@@ -89,6 +89,22 @@ Test(resident, bytes_and_numbers)
 	rig_finish(&r);
 }
 
+/* The same through types: what the cast says lies there is read as the process would read it. */
+Test(resident, typed_memory)
+{
+	struct rig r;
+
+	trace(&r, "emit: {c: '((char __user *) args.a)[3]', n: '*(uint32 __user *) (args.a + 1)', "
+		  "s: 'str((char __user *) args.a)'}");
+	cr_assert_eq(r.cap.n_records, ROUNDS);
+	for (size_t i = 0; i < ROUNDS; i++) {
+		cr_expect_eq(cap_int(&r.cap.records[i], "c"), ' ');
+		cr_expect_eq(cap_int(&r.cap.records[i], "n"), 0x61207261);
+	}
+	expect_all(&r);
+	rig_finish(&r);
+}
+
 /* The registers of a uprobe: the first argument's is what the argument is. */
 Test(resident, registers)
 {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "core/lang/format.h"
-#include "lang/rig.h"
+#include "lang/made_types.h"
 
 static bool armed;
 static size_t countdown; /* the allocation that fails; 0: none */
@@ -89,14 +89,41 @@ static struct weft_clause *bad_clause(struct rig *r)
 	return rig_clause(r, "pid = 1", list);
 }
 
+static struct weft_clause *typed_clause(struct rig *r)
+{
+	struct weft_action *list[] = {
+		rig_action(r, "emit", "|a|args.file.f_path.dentry.d_inode", "|b|args.file.name",
+			   "|c|args.file.nums[args.n]", "|d|&args.file.next.c",
+			   "|e|args.color == RED", "|f|((struct path *) args.n).mnt",
+			   "|g|sizeof(struct file) + *args.file.count", "|h|args.path.dentry",
+			   "|i|str(args.file.raw)", "|j|*(unsigned int *) args.buf", NULL),
+		NULL};
+
+	return rig_clause(r, "args.file.bit == 3 && args.file != NULL", list);
+}
+
+static struct weft_clause *mistyped_clause(struct rig *r)
+{
+	struct weft_action *list[] = {rig_action(r, "emit", "|a|args.file.f_mod",
+						 "|b|args.file.f_path", "|c|args.color == REDD",
+						 "|d|((struct pth *) args.n).mnt",
+						 "|e|args.file + 1", "|f|args.file.gone.x", NULL),
+				      NULL};
+
+	return rig_clause(r, "*args.path.mnt", list);
+}
+
 /* Returns false when the run needed no more allocations than n. */
 static bool run(size_t n, struct weft_clause *(*make)(struct rig *), int *rc, bool check)
 {
 	struct weft_typed_clause out = {0};
+	struct types types;
 	struct rig r;
 	const char *wrong = NULL;
 
 	rig_init(&r);
+	if (make == typed_clause || make == mistyped_clause)
+		types_init(&types, &r);
 	r.set.clauses = make(&r);
 	r.set.n_clauses = 1;
 	calls = 0;
@@ -111,6 +138,8 @@ static bool run(size_t n, struct weft_clause *(*make)(struct rig *), int *rc, bo
 		wrong = weft_lang_verify_clause(&out);
 	cr_expect(!wrong, "allocation %zu: %s", n, wrong ? wrong : "");
 	cr_expect((*rc != 0) == (weft_error_count(r.err) != 0), "allocation %zu", n);
+	if (r.env.btf)
+		types_finish(&types);
 	rig_finish(&r);
 	return calls >= n;
 }
@@ -126,6 +155,9 @@ Test(lang_memory, NO_MEMORY)
 	for (n = 1; run(n, good_clause, &rc, true); n++)
 		cr_expect(rc == -ENOMEM, "allocation %zu: %d", n, rc);
 	cr_expect(rc == 0);
+	for (n = 1; run(n, typed_clause, &rc, false); n++)
+		cr_expect(rc == -ENOMEM, "allocation %zu: %d", n, rc);
+	cr_expect(n > 50 && rc == 0, "%zu: %d", n, rc);
 }
 
 Test(lang_memory, errors_without_memory)
@@ -136,6 +168,9 @@ Test(lang_memory, errors_without_memory)
 	for (n = 1; run(n, bad_clause, &rc, false); n++)
 		cr_expect(rc == -ENOMEM || rc == -EINVAL, "allocation %zu: %d", n, rc);
 	cr_expect(n > 30 && rc == -EINVAL);
+	for (n = 1; run(n, mistyped_clause, &rc, false); n++)
+		cr_expect(rc == -ENOMEM || rc == -EINVAL, "allocation %zu: %d", n, rc);
+	cr_expect(n > 20 && rc == -EINVAL);
 }
 
 Test(lang_memory, texts)
