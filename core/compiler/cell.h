@@ -32,8 +32,8 @@ struct weft_found {
 void weft_found_open(struct weft_lower *lw, const struct weft_node *n, struct weft_found *f);
 /* The cell, which may be absent: goes there. */
 void weft_found_look(struct weft_lower *lw, struct weft_found *f, uint32_t absent);
-/* The cell, made if it is absent; goes to failed with the negative errno in *error. */
-void weft_found_make(struct weft_lower *lw, struct weft_found *f, weft_vreg *error, uint32_t failed);
+/* The cell, made if it is absent. */
+void weft_found_make(struct weft_lower *lw, struct weft_found *f, const struct weft_failures *to);
 /* Gives back what open holds. */
 void weft_found_close(struct weft_lower *lw, const struct weft_found *f);
 

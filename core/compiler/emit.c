@@ -347,8 +347,9 @@ int weft_emit(const struct weft_ir *ir, const struct weft_allocation *regs,
 		select_insn(&e, e.current);
 	}
 	ret = e.m.status;
+	if (!ret)
+		ret = weft_peephole(&e.m);
 	if (!ret) {
-		weft_peephole(&e.m);
 		ret = assemble(&e.m, arena, out, too_far);
 	}
 	free(e.m.insns);

@@ -26,8 +26,8 @@ struct weft_machine {
 	int status;
 };
 
-/* Improves what stands side by side; marks instructions as dropped. */
-void weft_peephole(struct weft_machine *m);
+/* Improves jumps and what stands side by side; marks instructions as dropped. -ENOMEM. */
+int weft_peephole(struct weft_machine *m);
 
 /* Fills in insns, spans, clause_of and n_insns of out, in arena. -E2BIG: a jump of the clause
  * *too_far spans more than there are bits for. */

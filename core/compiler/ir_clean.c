@@ -7,6 +7,7 @@
 #include "core/compiler/ir.h"
 
 #include <errno.h>
+#include <linux/bpf.h>
 #include <stdlib.h>
 
 size_t weft_ir_uses(const struct weft_ir *ir, const struct weft_ir_insn *insn,
@@ -116,6 +117,23 @@ static void count_users(struct cleaner *c)
 	}
 }
 
+/* Helpers that do nothing but tell. */
+static bool only_tells(int64_t helper)
+{
+	switch (helper) {
+	case BPF_FUNC_get_attach_cookie:
+	case BPF_FUNC_get_current_pid_tgid:
+	case BPF_FUNC_get_current_uid_gid:
+	case BPF_FUNC_get_current_task:
+	case BPF_FUNC_get_current_cgroup_id:
+	case BPF_FUNC_get_smp_processor_id:
+	case BPF_FUNC_ktime_get_ns:
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Backwards, so that what only fed a dropped instruction is dropped as well. */
 static void drop_unused(struct cleaner *c)
 {
@@ -126,11 +144,11 @@ static void drop_unused(struct cleaner *c)
 
 		if (!c->reached[i] || !insn->dst || c->users[insn->dst])
 			continue;
-		if (insn->op == WEFT_IR_CALL) {
+		if (insn->op == WEFT_IR_CALL && !only_tells(insn->imm)) {
 			insn->dst = WEFT_NO_VREG;
 			continue;
 		}
-		if (!weft_ir_is_pure(insn))
+		if (insn->op != WEFT_IR_CALL && !weft_ir_is_pure(insn))
 			continue;
 		c->reached[i] = false;
 		for (size_t n = weft_ir_uses(c->ir, insn, uses); n--;)

@@ -8,6 +8,7 @@
  * instruction jumps to, and the next.
  */
 #include <errno.h>
+#include <linux/bpf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,7 +185,9 @@ static void local_lives(struct flow *f)
 		extend(&f->intervals[insn->dst], is_early(insn) ? at : at + 1);
 		f->intervals[insn->dst].touches++;
 		if (insn->op == WEFT_IR_CALL || insn->op == WEFT_IR_CMPXCHG)
-			hint(&f->intervals[insn->dst], 0);
+			hint(&f->intervals[insn->dst], BPF_REG_0);
+		else if (insn->op == WEFT_IR_CONTEXT)
+			hint(&f->intervals[insn->dst], BPF_REG_1);
 	}
 }
 

@@ -38,8 +38,18 @@ static bool same_place(const struct weft_span *a, const struct weft_span *b)
 	return a->text == b->text && a->start == b->start && a->length == b->length;
 }
 
+/* The first of the cold paths that go on at a place; NULL: there is none yet. */
+static struct weft_cold *first_of(const struct weft_lower *lw, uint32_t resume)
+{
+	for (size_t i = 0; i < lw->n_cold; i++)
+		if (lw->cold[i].resume == resume)
+			return &lw->cold[i];
+	return NULL;
+}
+
 uint32_t weft_lower_loss(struct weft_lower *lw, enum weft_loss loss, uint32_t resume)
 {
+	const struct weft_cold *first;
 	struct weft_cold *c;
 	uint32_t state_offset;
 	int ret;
@@ -62,7 +72,36 @@ uint32_t weft_lower_loss(struct weft_lower *lw, enum weft_loss loss, uint32_t re
 				.state_offset = state_offset,
 				.loss = loss,
 				.span = lw->ir.span};
+	first = first_of(lw, resume);
+	c->tally = first == c ? weft_ir_label(&lw->ir) : first->tally;
+	c->word = first == c ? weft_ir_variable(&lw->ir) : first->word;
 	return c->label;
+}
+
+uint32_t weft_lower_behind(struct weft_lower *lw)
+{
+	return lw->is_last ? lw->fault_exit : weft_ir_label(&lw->ir);
+}
+
+void weft_lower_place_behind(struct weft_lower *lw, uint32_t label)
+{
+	if (label != lw->fault_exit)
+		weft_ir_place(&lw->ir, label);
+}
+
+void weft_lower_tally(struct weft_lower *lw, weft_vreg word, uint32_t resume)
+{
+	struct weft_cold *c = first_of(lw, resume);
+
+	/* Losses are counted behind the clause: from an action before the last the address would be
+	 * kept in a register all the way. */
+	if (!c || !lw->is_last) {
+		weft_ir_atomic(&lw->ir, BPF_ADD, word, 0, weft_ir_const(&lw->ir, 1));
+		return;
+	}
+	weft_ir_assign(&lw->ir, c->word, word);
+	weft_ir_jump(&lw->ir, c->tally);
+	c->tally_span = lw->ir.span;
 }
 
 uint32_t weft_lower_fault(struct weft_lower *lw, enum weft_loss loss)
@@ -82,8 +121,7 @@ static bool has_other(const struct weft_lower *lw, size_t from, uint32_t resume)
 /* The paths that go on at one place: each names its counter, the last leads into the counting. */
 static void write_cold(struct weft_lower *lw, size_t from, uint32_t resume)
 {
-	uint32_t count = weft_ir_label(&lw->ir);
-	weft_vreg counter = weft_ir_variable(&lw->ir);
+	const struct weft_cold *first = &lw->cold[from];
 
 	for (size_t i = from; i < lw->n_cold; i++) {
 		const struct weft_cold *c = &lw->cold[i];
@@ -92,13 +130,13 @@ static void write_cold(struct weft_lower *lw, size_t from, uint32_t resume)
 			continue;
 		lw->ir.span = c->span;
 		weft_ir_place(&lw->ir, c->label);
-		weft_ir_assign_map_value(&lw->ir, counter, WEFT_PLAN_STATE, c->state_offset);
+		weft_ir_assign_map_value(&lw->ir, c->word, WEFT_PLAN_STATE, c->state_offset);
 		if (has_other(lw, i + 1, resume))
-			weft_ir_jump(&lw->ir, count);
+			weft_ir_jump(&lw->ir, c->tally);
 	}
-	lw->ir.span = (struct weft_span){0};
-	weft_ir_place(&lw->ir, count);
-	weft_ir_atomic(&lw->ir, BPF_ADD, counter, 0, weft_ir_const(&lw->ir, 1));
+	lw->ir.span = first->tally_span;
+	weft_ir_place(&lw->ir, first->tally);
+	weft_ir_atomic(&lw->ir, BPF_ADD, first->word, 0, weft_ir_const(&lw->ir, 1));
 	weft_ir_jump(&lw->ir, resume);
 }
 
@@ -228,8 +266,10 @@ void weft_lower_clause(struct weft_lower *lw, const struct weft_typed_clause *cl
 	if (!lw->scratch && (actions_need_scratch(clause) || weft_clause_keeps_strings(clause)))
 		claim(lw, leave);
 	weft_lower_locals(lw, clause);
-	for (size_t i = 0; i < clause->n_actions && !lw->status; i++)
+	for (size_t i = 0; i < clause->n_actions && !lw->status; i++) {
+		lw->is_last = i + 1 == clause->n_actions;
 		lower_action(lw, &clause->actions[i]);
+	}
 	lw->ir.span = (struct weft_span){0};
 	weft_ir_jump(&lw->ir, leave);
 	weft_lower_cold(lw);

@@ -48,6 +48,10 @@ struct weft_cold {
 	uint32_t state_offset;
 	enum weft_loss loss;
 	struct weft_span span;
+	/* The same for all that go on at one place: what adds 1 to a word, and the word's address. */
+	uint32_t tally;
+	weft_vreg word;
+	struct weft_span tally_span; /* an action that counts there as well; in the first of them */
 };
 
 struct weft_lower {
@@ -104,6 +108,7 @@ struct weft_lower {
 	uint32_t scratch_kept; /* bytes of the scratch slot that outlive an action */
 
 	/* Of the action. */
+	bool is_last;          /* of its clause */
 	uint32_t frame_used;   /* bytes of the BPF stack, from the top */
 	uint32_t scratch_used; /* bytes of the scratch slot */
 };
@@ -113,6 +118,12 @@ struct weft_lower {
 void weft_lower_status(struct weft_lower *lw, int ret); /* keeps the first error */
 uint32_t weft_lower_fault(struct weft_lower *lw, enum weft_loss loss);
 uint32_t weft_lower_loss(struct weft_lower *lw, enum weft_loss loss, uint32_t resume);
+/* Where it goes on behind an action, to be placed there: behind the last one it leaves, as faults do. */
+uint32_t weft_lower_behind(struct weft_lower *lw);
+void weft_lower_place_behind(struct weft_lower *lw, uint32_t label);
+/* Adds 1 to a word and goes on at resume, which has to follow directly: at the end of a clause by the
+ * instructions that count losses, if there are any that go on there. */
+void weft_lower_tally(struct weft_lower *lw, weft_vreg word, uint32_t resume);
 void weft_lower_cold(struct weft_lower *lw); /* writes out the paths asked for so far */
 void weft_lower_clause(struct weft_lower *lw, const struct weft_typed_clause *clause);
 struct weft_pos weft_lower_pos(const struct weft_lower *lw);
@@ -259,10 +270,14 @@ void weft_lower_add_square(struct weft_lower *lw, weft_vreg row, uint32_t word, 
 /* Updates an element; 0 or a negative errno. */
 weft_vreg weft_lower_update(struct weft_lower *lw, struct weft_ir_arg map, struct weft_ir_arg key,
 			    struct weft_ir_arg value, uint64_t flags);
-/* Looks a key up in a map, inserting zeros where it is absent; goes to `full` with the negative
- * errno in *error where that fails. */
+/* Where it goes on if there can be no row. */
+struct weft_failures {
+	uint32_t full, nomem; /* labels: no room for it; no memory */
+	uint32_t busy;        /* it was not there after all, or anything else */
+};
+/* Looks a key up in a map, inserting zeros where it is absent. */
 weft_vreg weft_lower_row(struct weft_lower *lw, struct weft_ir_arg map, struct weft_place key,
-			 weft_vreg *error, uint32_t failed);
+			 const struct weft_failures *to);
 
 /* ---- burden.c ---- */
 

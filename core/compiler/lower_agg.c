@@ -58,41 +58,43 @@ weft_vreg weft_lower_update(struct weft_lower *lw, struct weft_ir_arg map, struc
 }
 
 weft_vreg weft_lower_row(struct weft_lower *lw, struct weft_ir_arg map, struct weft_place key,
-			 weft_vreg *error, uint32_t failed)
+			 const struct weft_failures *to)
 {
 	uint32_t found = weft_ir_label(&lw->ir), again = weft_ir_label(&lw->ir);
-	weft_vreg row = weft_ir_variable(&lw->ir), zeros;
+	weft_vreg row = weft_ir_variable(&lw->ir), zeros, error;
 	struct weft_ir_arg address = weft_lower_address(lw, key);
 
-	*error = weft_ir_variable(&lw->ir);
 	weft_ir_assign(&lw->ir, row, WEFT_CALL(&lw->ir, BPF_FUNC_map_lookup_elem, map, address));
 	weft_ir_branch_imm(&lw->ir, BPF_JNE, row, 0, found);
 	zeros = weft_ir_map_value(&lw->ir, WEFT_PLAN_STATE, lw->plan->zeros_offset);
-	weft_ir_assign(&lw->ir, *error,
-		       weft_lower_update(lw, map, address, WEFT_A(zeros), BPF_NOEXIST));
-	weft_ir_branch_imm(&lw->ir, BPF_JEQ, *error, 0, again);
-	weft_ir_branch_imm(&lw->ir, BPF_JNE, *error, -EEXIST, failed);
+	error = weft_lower_update(lw, map, address, WEFT_A(zeros), BPF_NOEXIST);
+	weft_ir_branch_imm(&lw->ir, BPF_JEQ, error, 0, again);
+	weft_ir_branch_imm(&lw->ir, BPF_JEQ, error, -EEXIST, again);
+	if (to->full != to->busy)
+		weft_ir_branch_imm(&lw->ir, BPF_JEQ, error, -E2BIG, to->full);
+	if (to->nomem != to->busy)
+		weft_ir_branch_imm(&lw->ir, BPF_JEQ, error, -ENOMEM, to->nomem);
+	weft_ir_jump(&lw->ir, to->busy);
 	weft_ir_place(&lw->ir, again);
 	weft_ir_assign(&lw->ir, row, WEFT_CALL(&lw->ir, BPF_FUNC_map_lookup_elem, map, address));
-	weft_ir_branch_imm(&lw->ir, BPF_JNE, row, 0, found);
-	weft_ir_assign_const(&lw->ir, *error, -EBUSY);
-	weft_ir_jump(&lw->ir, failed);
+	weft_ir_branch_imm(&lw->ir, BPF_JEQ, row, 0, to->busy);
 	weft_ir_place(&lw->ir, found);
 	return row;
 }
 
 weft_vreg weft_lower_slot(struct weft_lower *lw, uint32_t state_offset)
 {
-	weft_vreg base = weft_ir_map_value(&lw->ir, WEFT_PLAN_STATE, state_offset), at;
 	uint32_t slots = weft_plan_slots(lw->plan);
+	weft_vreg base, at;
 
 	if (slots == 1)
-		return base;
+		return weft_ir_map_value(&lw->ir, WEFT_PLAN_STATE, state_offset);
 	at = weft_ir_variable(&lw->ir);
 	weft_ir_pin(&lw->ir, at);
 	weft_ir_assign(&lw->ir, at,
 		       weft_ir_alu_imm(&lw->ir, BPF_MUL, weft_lower_cpu(lw), WEFT_SLOT_STRIDE));
 	weft_ir_step(&lw->ir, BPF_AND, at, (int64_t)(slots - 1) * WEFT_SLOT_STRIDE);
+	base = weft_ir_map_value(&lw->ir, WEFT_PLAN_STATE, state_offset);
 	return weft_ir_alu(&lw->ir, BPF_ADD, base, at);
 }
 
@@ -147,27 +149,15 @@ static void update(struct weft_lower *lw, const struct weft_aggregation *agg, we
 		weft_lower_add_sum(lw, row, weft_sum_word(agg->kind), value, is_unsigned);
 		if (agg->kind == WEFT_ACTION_STDDEV)
 			weft_lower_add_square(lw, row, WEFT_SQUARES_WORD, value, is_unsigned);
-		add_one(lw, row, 0);
+		weft_lower_tally(lw, row, done);
 		return;
 	case WEFT_ACTION_MIN:
 	case WEFT_ACTION_MAX:
 		update_extreme(lw, agg, row, value, done);
 		return;
 	default: /* count, and histograms, whose key says the bucket */
-		add_one(lw, row, 0);
+		weft_lower_tally(lw, row, done);
 	}
-}
-
-/* Where a row cannot be had, by the error: which loss it is. */
-static void count_failure(struct weft_lower *lw, weft_vreg error, uint32_t done)
-{
-	uint32_t busy = weft_lower_loss(lw, WEFT_LOSS_AGGREGATION_BUSY, done);
-	uint32_t full = weft_lower_loss(lw, WEFT_LOSS_AGGREGATION_FULL, done);
-	uint32_t nomem = weft_lower_loss(lw, WEFT_LOSS_AGGREGATION_NOMEM, done);
-
-	weft_ir_branch_imm(&lw->ir, BPF_JEQ, error, -E2BIG, full);
-	weft_ir_branch_imm(&lw->ir, BPF_JEQ, error, -ENOMEM, nomem);
-	weft_ir_jump(&lw->ir, busy);
 }
 
 static struct weft_place lower_keys(struct weft_lower *lw, const struct weft_typed_action *a,
@@ -189,8 +179,9 @@ void weft_lower_aggregation(struct weft_lower *lw, const struct weft_typed_actio
 {
 	struct weft_span action_span = lw->ir.span;
 	struct weft_aggregation agg;
-	weft_vreg value = WEFT_NO_VREG, row, error;
-	uint32_t index, done, failed;
+	weft_vreg value = WEFT_NO_VREG, row;
+	struct weft_failures to;
+	uint32_t index, done;
 	struct weft_place key;
 	struct weft_ir_arg map;
 	int ret;
@@ -201,23 +192,22 @@ void weft_lower_aggregation(struct weft_lower *lw, const struct weft_typed_actio
 		return;
 	}
 	agg = lw->plan->aggregations[index]; /* a copy: the array may move */
-	done = weft_ir_label(&lw->ir);
+	done = weft_lower_behind(lw);
 	if (a->value)
 		value = weft_lower_value(lw, a->value);
 	if (agg.map < 0) {
 		row = weft_lower_slot(lw, agg.state_offset);
 		update(lw, &agg, row, value, done);
-		weft_ir_place(&lw->ir, done);
+		weft_lower_place_behind(lw, done);
 		return;
 	}
-	failed = weft_ir_label(&lw->ir);
 	key = lower_keys(lw, a, &agg, value);
 	lw->ir.span = action_span;
+	to.busy = weft_lower_loss(lw, WEFT_LOSS_AGGREGATION_BUSY, done);
+	to.full = weft_lower_loss(lw, WEFT_LOSS_AGGREGATION_FULL, done);
+	to.nomem = weft_lower_loss(lw, WEFT_LOSS_AGGREGATION_NOMEM, done);
 	map = weft_lower_map(lw, agg.map, WEFT_LOSS_AGGREGATION_BUSY, done);
-	row = weft_lower_row(lw, map, key, &error, failed);
+	row = weft_lower_row(lw, map, key, &to);
 	update(lw, &agg, row, value, done);
-	weft_ir_jump(&lw->ir, done);
-	weft_ir_place(&lw->ir, failed);
-	count_failure(lw, error, done);
-	weft_ir_place(&lw->ir, done);
+	weft_lower_place_behind(lw, done);
 }

@@ -77,18 +77,30 @@ static void set_local(struct weft_lower *lw, const struct weft_node *to,
 
 /* ---- failures ---- */
 
-/* No row to be had: which loss it is, by the error. What open holds is held still. */
-static void count_failure(struct weft_lower *lw, const struct weft_found *f, weft_vreg error,
-			  uint32_t done)
-{
-	uint32_t full = weft_lower_loss(lw, WEFT_LOSS_STATE_FULL, done);
-	uint32_t nomem = weft_lower_loss(lw, WEFT_LOSS_STATE_NOMEM, done);
-	uint32_t busy = weft_lower_loss(lw, WEFT_LOSS_STATE_BUSY, done);
+static const enum weft_loss losses[] = {WEFT_LOSS_STATE_BUSY, WEFT_LOSS_STATE_FULL,
+					WEFT_LOSS_STATE_NOMEM};
 
-	weft_found_close(lw, f);
-	weft_ir_branch_imm(&lw->ir, BPF_JEQ, error, -E2BIG, full);
-	weft_ir_branch_imm(&lw->ir, BPF_JEQ, error, -ENOMEM, nomem);
-	weft_ir_jump(&lw->ir, busy);
+/* Where there is no row to be had. What open holds is given back on the way. */
+static struct weft_failures failures(struct weft_lower *lw, const struct weft_found *f,
+				     uint32_t done)
+{
+	uint32_t to[3];
+
+	for (size_t i = 0; i < 3; i++)
+		to[i] = f->lock ? weft_ir_label(&lw->ir) : weft_lower_loss(lw, losses[i], done);
+	return (struct weft_failures){.busy = to[0], .full = to[1], .nomem = to[2]};
+}
+
+static void write_failures(struct weft_lower *lw, const struct weft_found *f,
+			   const struct weft_failures *to, uint32_t done)
+{
+	const uint32_t labels[] = {to->busy, to->full, to->nomem};
+
+	for (size_t i = 0; i < 3 && f->lock; i++) {
+		weft_ir_place(&lw->ir, labels[i]);
+		weft_found_close(lw, f);
+		weft_ir_jump(&lw->ir, weft_lower_loss(lw, losses[i], done));
+	}
 }
 
 /* ---- writing ---- */
@@ -150,12 +162,12 @@ static void write_int(struct weft_lower *lw, const struct weft_node *to, const s
 static void set_state(struct weft_lower *lw, const struct weft_node *to,
 		      const struct weft_node *value)
 {
-	uint32_t done = weft_ir_label(&lw->ir), failed = weft_ir_label(&lw->ir);
-	uint32_t missing = weft_ir_label(&lw->ir);
-	bool creates = to->op == WEFT_OP_EQ || to->state->counts;
+	uint32_t done = weft_lower_behind(lw), missing = weft_ir_label(&lw->ir);
+	bool creates = to->op == WEFT_OP_EQ || to->state->counts, in_map;
 	bool is_text = to->type.kind == WEFT_VALUE_STRING;
 	struct weft_place text = {0};
-	weft_vreg v = WEFT_NO_VREG, error = WEFT_NO_VREG;
+	struct weft_failures failed = {0};
+	weft_vreg v = WEFT_NO_VREG;
 	struct weft_found f;
 
 	if (is_text) {
@@ -167,8 +179,11 @@ static void set_state(struct weft_lower *lw, const struct weft_node *to,
 	weft_found_open(lw, to, &f);
 	if (lw->status)
 		return;
+	in_map = f.v.map != WEFT_PLAN_STATE;
+	if (creates && in_map)
+		failed = failures(lw, &f, done);
 	if (creates)
-		weft_found_make(lw, &f, &error, failed);
+		weft_found_make(lw, &f, &failed);
 	else
 		weft_found_look(lw, &f, missing);
 	if (is_text)
@@ -181,11 +196,10 @@ static void set_state(struct weft_lower *lw, const struct weft_node *to,
 		weft_ir_place(&lw->ir, missing);
 		weft_found_close(lw, &f);
 		weft_ir_jump(&lw->ir, weft_lower_fault(lw, WEFT_LOSS_STATE_UNSET));
-	} else if (error) {
-		weft_ir_place(&lw->ir, failed);
-		count_failure(lw, &f, error, done);
+	} else if (in_map) {
+		write_failures(lw, &f, &failed, done);
 	}
-	weft_ir_place(&lw->ir, done);
+	weft_lower_place_behind(lw, done);
 }
 
 /* ---- deleting ---- */
@@ -250,11 +264,13 @@ static void delete_state(struct weft_lower *lw, const struct weft_node *n)
 void weft_lower_state(struct weft_lower *lw, const struct weft_typed_action *a)
 {
 	uint32_t frame = lw->frame_used, scratch = lw->scratch_used;
+	bool is_last = lw->is_last;
 
 	for (size_t i = 0; i < a->n_keys && !lw->status; i++) {
 		const struct weft_node *to = a->keys[i].node;
 
 		lw->ir.span = to->span;
+		lw->is_last = is_last && i + 1 == a->n_keys;
 		lw->frame_used = frame;
 		lw->scratch_used = scratch;
 		if (a->action->spec->kind == WEFT_ACTION_DELETE)

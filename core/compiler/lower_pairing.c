@@ -226,9 +226,8 @@ static weft_vreg pair_of(struct weft_lower *lw)
 
 void weft_lower_push_frame(struct weft_lower *lw)
 {
-	uint32_t done = weft_ir_label(&lw->ir), full = weft_ir_label(&lw->ir);
-	uint32_t push = weft_ir_label(&lw->ir), deep;
-	weft_vreg frame, pair, row, error, used, entry, have = WEFT_NO_VREG;
+	uint32_t done = weft_ir_label(&lw->ir), push = weft_ir_label(&lw->ir), deep, full;
+	weft_vreg frame, pair, row, used, entry, have = WEFT_NO_VREG;
 	weft_vreg values[WEFT_MAX_ARGS] = {WEFT_NO_VREG};
 	struct weft_place key;
 
@@ -238,7 +237,9 @@ void weft_lower_push_frame(struct weft_lower *lw)
 	if (lw->group->capture)
 		have = capture(lw, values);
 	key = weft_lower_thread_key(lw);
-	row = weft_lower_row(lw, WEFT_A_MAP(WEFT_PLAN_FRAMES), key, &error, full);
+	full = weft_lower_loss(lw, WEFT_LOSS_PAIRING_FULL, done);
+	row = weft_lower_row(lw, WEFT_A_MAP(WEFT_PLAN_FRAMES), key,
+			     &(struct weft_failures){full, full, full});
 	drop_dead(lw, row, frame, push);
 	find_own(lw, row, frame, pair, push, &used, &entry);
 	weft_ir_store(&lw->ir, 8, row, 0, used); /* an earlier activation at the same place */
@@ -257,9 +258,6 @@ void weft_lower_push_frame(struct weft_lower *lw)
 	weft_ir_store(&lw->ir, 8, entry, NEXT(pair), pair);
 	weft_ir_step(&lw->ir, BPF_ADD, used, entry_size(lw));
 	weft_ir_store(&lw->ir, 8, row, 0, used);
-	weft_ir_jump(&lw->ir, done);
-	weft_ir_place(&lw->ir, full);
-	weft_ir_jump(&lw->ir, weft_lower_loss(lw, WEFT_LOSS_PAIRING_FULL, done));
 	weft_ir_place(&lw->ir, done);
 }
 

@@ -136,7 +136,7 @@ void weft_lower_record(struct weft_lower *lw, const struct weft_typed_action *a)
 		evaluate(lw, &schema.fields[i], a->fields[i].node, &fields[i]);
 	lw->ir.span = action_span;
 	weft_lower_cpu(lw); /* not while the record is held */
-	done = weft_ir_label(&lw->ir);
+	done = weft_lower_behind(lw);
 	record = reserve(lw, (uint32_t)sizeof(struct weft_record_header) + schema.size);
 	weft_ir_branch_imm(&lw->ir, BPF_JEQ, record, 0,
 			   weft_lower_loss(lw, WEFT_LOSS_RECORD_BUFFER_FULL, done));
@@ -147,7 +147,7 @@ void weft_lower_record(struct weft_lower *lw, const struct weft_typed_action *a)
 		     weft_place_at(body, (int32_t)schema.fields[i].offset));
 	weft_lower_gaps(lw, schema.fields, schema.n_fields, schema.size, body);
 	submit(lw, record);
-	weft_ir_place(&lw->ir, done);
+	weft_lower_place_behind(lw, done);
 }
 
 /* ---- show, clear, exit ---- */

@@ -4,11 +4,11 @@
 
 void weft_lower_destructive(struct weft_lower *lw, const struct weft_typed_action *a)
 {
-	uint32_t done = weft_ir_label(&lw->ir);
+	uint32_t done = weft_lower_behind(lw);
 	weft_vreg failed;
 
 	failed = WEFT_CALL(&lw->ir, BPF_FUNC_send_signal, WEFT_A_IMM(a->signal));
 	weft_ir_branch_imm(&lw->ir, BPF_JNE, failed, 0,
 			   weft_lower_loss(lw, WEFT_LOSS_SIGNAL_FAILED, done));
-	weft_ir_place(&lw->ir, done);
+	weft_lower_place_behind(lw, done);
 }

@@ -120,13 +120,13 @@ void weft_found_look(struct weft_lower *lw, struct weft_found *f, uint32_t absen
 	f->cell = (struct weft_place){row, (int32_t)f->v.offset};
 }
 
-void weft_found_make(struct weft_lower *lw, struct weft_found *f, weft_vreg *error, uint32_t failed)
+void weft_found_make(struct weft_lower *lw, struct weft_found *f, const struct weft_failures *to)
 {
 	if (in_state(f)) {
 		f->cell = global_cell(lw, f);
 		return;
 	}
-	f->cell.base = weft_lower_row(lw, f->map, f->key, error, failed);
+	f->cell.base = weft_lower_row(lw, f->map, f->key, to);
 	f->cell.off = (int32_t)f->v.offset;
 }
 

@@ -77,7 +77,7 @@ static int find_variables(struct compiled *c)
 	uint32_t index;
 	int ret;
 
-	ret = weft_state_build(c->set, info_of, NULL, c->set->arena, &c->variables, c->err);
+	ret = weft_state_build(c->set, info_of, NULL, NULL, c->set->arena, &c->variables, c->err);
 	for (size_t i = 0; !ret && c->variables && i < c->variables->n_vars; i++)
 		ret = weft_plan_variable(c->plan, c->variables->vars[i], &index, c->err);
 	return ret ? complain(c->err) : 0;

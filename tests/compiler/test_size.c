@@ -79,7 +79,8 @@ static void many_actions(unsigned n, const char *action, bool named, const char 
 	for (unsigned i = 1; i < n; i++)
 		rig_action(&r, action, named ? format(&r, "into||n%u", i) : a, named ? a : b,
 			   named ? b : NULL, NULL);
-	cr_expect(try(&r, action) == expected, "%u x %s %s", n, action, a);
+	cr_expect(try(&r, action) == expected, "%u x %s %s: %s", n, action, a,
+		  weft_error_text(r.err));
 	rig_finish(&r);
 }
 
