@@ -21,7 +21,7 @@ static void make_options(struct rnd_maker *m)
 	static const uint32_t strsizes[] = {16, 16, 17, 20, 24, 31, 32, 33, 48, 64, 64, 128};
 
 	m->set->strsize = strsizes[rnd_below(&m->draw, N(strsizes))];
-	if (rnd_one_in(&m->draw, 32))
+	if (rnd_one_in(&m->draw, m->large ? 3 : 32))
 		m->set->strsize = 1024;
 	m->set->rows = rnd_one_in(&m->draw, 3) ? 1 + rnd_below(&m->draw, 4) : 64;
 }
@@ -225,7 +225,9 @@ static void make_record(struct rnd_maker *m, struct rnd_action *a)
 	static const char *const converts[] = {"%d", "%u", "%x", "%i", "%#x",  "%08d",
 					       "%o", "%c", "%X", "%p", "%-6d", "%+d"};
 
-	a->n_items = 1 + rnd_below(&m->draw, rnd_one_in(&m->draw, 20) ? RND_FIELDS : 4);
+	a->n_items = 1 + rnd_below(&m->draw, m->large                   ? 8
+					     : rnd_one_in(&m->draw, 20) ? RND_FIELDS
+									: 4);
 	for (uint32_t i = 0; i < a->n_items; i++) {
 		struct rnd_item *item = &a->items[i];
 
@@ -366,7 +368,7 @@ static void make_action(struct rnd_maker *m, struct rnd_action *a)
 static void make_clause(struct rnd_maker *m)
 {
 	struct rnd_clause *c = &m->set->clauses[m->set->n_clauses++];
-	uint32_t n = rnd_one_in(&m->draw, 20) ? RND_ACTIONS : 1 + rnd_below(&m->draw, 3);
+	uint32_t n = m->large || rnd_one_in(&m->draw, 20) ? RND_ACTIONS : 1 + rnd_below(&m->draw, 3);
 
 	m->clause = c;
 	m->n_locals = 0;
@@ -458,9 +460,9 @@ static void make_firings(struct rnd_maker *m)
 	}
 }
 
-struct rnd_set *rnd_make(struct weft_arena *arena, uint64_t seed)
+struct rnd_set *rnd_make(struct weft_arena *arena, uint64_t seed, bool large)
 {
-	struct rnd_maker m = {.set = weft_arena_alloc(arena, sizeof(*m.set))};
+	struct rnd_maker m = {.set = weft_arena_alloc(arena, sizeof(*m.set)), .large = large};
 	uint32_t n;
 
 	rnd_seed(&m.draw, seed);

@@ -301,11 +301,12 @@ struct rnd_maker {
 	struct rnd_set *set;
 	struct rnd_clause *clause;
 	uint32_t n_locals; /* that are assigned by now */
+	bool large;        /* as much of everything as there is room for */
 	bool quiet;        /* no memory and no state: nothing that depends on the moment */
 };
 
 /* make_set.c. The set belongs to the arena. */
-struct rnd_set *rnd_make(struct weft_arena *arena, uint64_t seed);
+struct rnd_set *rnd_make(struct weft_arena *arena, uint64_t seed, bool large);
 
 /* make_int.c, make_text.c */
 struct rnd_x *rnd_node(struct rnd_maker *m, enum rnd_node node, struct rnd_type type);
