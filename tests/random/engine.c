@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -425,6 +426,44 @@ static int say_variables(struct engine *e)
 
 /* ---- a run ---- */
 
+struct storm {
+	struct engine *e;
+	int cpu, ret;
+	pthread_barrier_t *begin;
+};
+
+static void *storm(void *arg)
+{
+	struct storm *s = arg;
+
+	move_to(s->cpu);
+	pthread_barrier_wait(s->begin);
+	for (uint32_t n = 0; n < s->e->set->at_once * s->e->set->n_firings && !s->ret; n++)
+		s->ret = fire(s->e, s->e->set->firings[n % s->e->set->n_firings]);
+	return NULL;
+}
+
+static int fire_at_once(struct engine *e)
+{
+	pthread_barrier_t begin;
+	struct storm s[2];
+	pthread_t threads[2];
+	int ret = 0;
+
+	pthread_barrier_init(&begin, NULL, 2);
+	for (int i = 0; i < 2; i++) {
+		s[i] = (struct storm){e, rnd_world()->cpus[i], 0, &begin};
+		if (pthread_create(&threads[i], NULL, storm, &s[i]))
+			abort(); /* the other would wait for ever */
+	}
+	for (int i = 0; i < 2; i++) {
+		pthread_join(threads[i], NULL);
+		ret = ret ? ret : s[i].ret;
+	}
+	pthread_barrier_destroy(&begin);
+	return ret;
+}
+
 static int watch(struct engine *e)
 {
 	struct weft_sink sink = {
@@ -439,7 +478,9 @@ static int watch(struct engine *e)
 	rnd_world();
 	ret = weft_consumer_create(&env, &e->consumer, e->err);
 	((struct weft_control *)e->maps.state)->enabled = 1;
-	for (uint32_t f = 0; f < e->set->n_firings && !ret; f++) {
+	if (!ret && e->set->at_once)
+		ret = fire_at_once(e);
+	for (uint32_t f = 0; f < e->set->n_firings && !e->set->at_once && !ret; f++) {
 		if (cpu != e->set->cpus[f])
 			move_to(rnd_world()->cpus[cpu = e->set->cpus[f]]);
 		ret = fire(e, e->set->firings[f]);

@@ -133,7 +133,7 @@ static void make_tables(struct rnd_maker *m)
 {
 	struct rnd_set *s = m->set;
 
-	s->n_tables = rnd_below(&m->draw, RND_TABLES);
+	s->n_tables = rnd_below(&m->draw, 5);
 	for (uint32_t i = 0; i < s->n_tables; i++) {
 		struct rnd_table *t = &s->tables[i];
 
@@ -441,7 +441,7 @@ static void make_firings(struct rnd_maker *m)
 	struct rnd_set *s = m->set;
 	bool wanders = rnd_one_in(&m->draw, 20); /* it takes a while to get there */
 
-	s->n_firings = 1 + rnd_below(&m->draw, RND_FIRINGS);
+	s->n_firings = 1 + rnd_below(&m->draw, 8);
 	for (uint32_t f = 0; f < s->n_firings; f++) {
 		uint64_t *w = s->firings[f];
 

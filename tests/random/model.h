@@ -29,6 +29,8 @@ struct row {
 	struct value keys[RND_KEYS];
 	int64_t *values;
 	size_t n_values, cap_values;
+	weft_wide buckets[160]; /* where each begins that there is */
+	size_t n_buckets;
 	size_t n_cleared; /* of them: those of before the last clear, which take room */
 	bool was_cleared;
 	struct row *next;

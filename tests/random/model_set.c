@@ -363,7 +363,8 @@ const char *rnd_expect(struct rnd_set *set)
 	size_t size;
 
 	m.out = open_memstream(&text, &size);
-	for (uint32_t f = 0; f < set->n_firings; f++) {
+	for (uint32_t n = 0; n < (set->at_once ? 2 * set->at_once : 1) * set->n_firings; n++) {
+		uint32_t f = n % set->n_firings;
 		m.words = set->firings[f];
 		m.cpu = rnd_world()->cpus[set->cpus[f]];
 		for (uint32_t c = 0; c < set->n_clauses; c++)

@@ -118,10 +118,10 @@ static struct row *find(struct model *m, uint32_t table, const struct value *key
 	return r;
 }
 
-static bool has_bucket(const struct rnd_table *t, const struct row *r, int64_t value)
+static bool has_bucket(const struct row *r, weft_wide from)
 {
-	for (size_t i = 0; r && i < r->n_values; i++)
-		if (bucket_of(t, r->values[i]).from == bucket_of(t, value).from)
+	for (size_t i = 0; r && i < r->n_buckets; i++)
+		if (r->buckets[i] == from)
 			return true;
 	return false;
 }
@@ -131,7 +131,7 @@ void model_add(struct model *m, const struct rnd_action *a, const struct value *
 	const struct rnd_table *t = &m->set->tables[a->table];
 	struct row *r = find(m, a->table, keys);
 	/* Room is for so many rows, of histograms for so many buckets. */
-	bool is_new = is_histogram(t) ? !has_bucket(t, r, value) : !r;
+	bool is_new = is_histogram(t) ? !has_bucket(r, bucket_of(t, value).from) : !r;
 
 	if (is_new && (t->n_keys || is_histogram(t))) {
 		if (m->n_rows[a->table] == m->set->rows) {
@@ -146,6 +146,8 @@ void model_add(struct model *m, const struct rnd_action *a, const struct value *
 		r->next = m->rows[a->table];
 		m->rows[a->table] = r;
 	}
+	if (is_histogram(t) && is_new && r->n_buckets < N(r->buckets))
+		r->buckets[r->n_buckets++] = bucket_of(t, value).from;
 	weft_grow(&r->values, &r->cap_values, r->n_values, sizeof(*r->values));
 	r->values[r->n_values++] = value;
 }

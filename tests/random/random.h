@@ -147,11 +147,11 @@ struct rnd_x {
 #define RND_VARS    8u
 #define RND_KEYS    3u
 #define RND_LOCALS  4u
-#define RND_TABLES  5u
+#define RND_TABLES  12u
 #define RND_ACTIONS 24u
 #define RND_FIELDS  16u
 #define RND_CLAUSES 6u
-#define RND_FIRINGS 8u
+#define RND_FIRINGS 160u
 
 struct rnd_param {
 	const char *name, *spelling; /* as YAML has it, after --param or in quotes */
@@ -258,6 +258,7 @@ struct rnd_set {
 	uint64_t firings[RND_FIRINGS][RND_WORDS];
 	uint32_t cpus[RND_FIRINGS]; /* which of those that there are */
 	uint32_t n_firings;
+	uint32_t at_once; /* not 0: two processors do all firings at once, so many times each */
 };
 
 /* ---- draw.c: numbers, by chance ---- */

@@ -395,7 +395,7 @@ const char *rnd_write(struct rnd_set *set)
 	const char *copy;
 
 	w.f = open_memstream(&w.text, &w.size);
-	fputs("version: 1\nname: case\nparams:\n", w.f);
+	fprintf(w.f, "version: 1\nname: case\n%s", set->n_params ? "params:\n" : "");
 	for (uint32_t i = 0; i < set->n_params; i++)
 		fprintf(w.f, set->params[i].type.kind == RND_TEXT ? "  %s: '%s'\n" : "  %s: %s\n",
 			set->params[i].name, set->params[i].spelling);
