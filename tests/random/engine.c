@@ -23,6 +23,14 @@
 #include "core/output/render.h"
 #include "tests/random/model.h"
 
+struct part {
+	struct weft_typed_clause clauses[RND_CLAUSES];
+	struct weft_group_probe probes[RND_PROBES];
+	struct weft_group group;
+	struct weft_program program;
+	int fd;
+};
+
 struct engine {
 	struct rnd_set *set;
 	struct weft_error *err;
@@ -32,12 +40,13 @@ struct engine {
 	struct weft_arg args[RND_ARGS];
 	struct weft_loc_op ops[RND_ARGS][2];
 	struct weft_typed_clause clauses[RND_CLAUSES];
-	struct weft_group_probe probe;
-	struct weft_group group;
+	struct weft_registry_core *registry;
+	struct weft_group_probe probes[RND_PROBES];
+	struct part parts[RND_PROBES]; /* programs; probes with the same clauses share one */
+	struct part *part_of[RND_PROBES];
+	size_t n_parts;
 	struct weft_plan *plan;
-	struct weft_program program;
 	struct weft_maps maps;
-	int prog_fd;
 	struct weft_consumer *consumer;
 	FILE *out;
 	char *text;
@@ -114,6 +123,7 @@ static void make_probe(struct engine *e)
 	make_arg(e, 7, WEFT_TYPE_POINTER, WEFT_SPACE_USER, 1, 7);
 	make_arg(e, 8, WEFT_TYPE_BYTES, WEFT_SPACE_USER, 2, 8);
 	make_arg(e, 9, WEFT_TYPE_STRING, WEFT_SPACE_USER, 2, 10);
+	e->ops[9][1].imm = 8 * 9; /* its length is arg8's */
 	make_arg(e, 10, WEFT_TYPE_POINTER, WEFT_SPACE_KERNEL, 1, 5);
 	e->info = (struct weft_probe_info){
 		.struct_size = sizeof(e->info),
@@ -126,7 +136,69 @@ static void make_probe(struct engine *e)
 		.n_args = RND_ARGS,
 		.arg_size = sizeof(struct weft_arg),
 	};
-	e->probe.cookie = 2;
+}
+
+/* Where several probes share a program, a word of the context tells which. */
+static const struct weft_loc_op which_ops[1] = {
+	{.op = WEFT_LOC_CTX, .size = 8, .imm = 8 * (RND_WORDS - 1)}};
+
+static void make_identity(struct engine *e)
+{
+	e->info.identity = (struct weft_identity){.struct_size = sizeof(e->info.identity),
+						  .kind = WEFT_IDENTITY_FIELD,
+						  .n_keys = 1,
+						  .key = {{.ops = which_ops, .n_ops = 1}}};
+}
+
+static int make_probes(struct engine *e)
+{
+	struct weft_registry *h;
+	int ret = 0;
+
+	e->registry = weft_registry_create();
+	h = weft_registry_of(e->registry, "t");
+	for (uint32_t i = 0; i < RND_PROBES && !ret; i++) {
+		struct weft_probe_desc d = {sizeof(d),        0,
+					    rnd_probes[i][0], rnd_probes[i][1],
+					    rnd_probes[i][2], rnd_probes[i][3]};
+
+		ret = weft_registry_add(h, &d, 0, &e->probes[i].probe, e->err);
+		e->probes[i].cookie = 2 * i + 2;
+		e->probes[i].identity_value = 100 + i;
+	}
+	return ret;
+}
+
+/* Which clauses a probe has: bit i for clause i. */
+static uint32_t clauses_of(const struct engine *e, uint32_t probe)
+{
+	uint32_t all = 0;
+
+	for (uint32_t i = 0; i < e->set->n_clauses; i++)
+		all |= (e->set->clauses[i].probes >> probe & 1) << i;
+	return all;
+}
+
+static void make_parts(struct engine *e)
+{
+	for (uint32_t i = 0; i < e->set->n_probes; i++) {
+		uint32_t clauses = clauses_of(e, i), k;
+		struct part *p;
+
+		for (k = 0; k < i && clauses_of(e, k) != clauses; k++)
+			;
+		e->part_of[i] = p = k < i ? e->part_of[k] : &e->parts[e->n_parts++];
+		p->probes[p->group.n_probes++] = e->probes[i];
+		p->fd = -1;
+		if (k < i)
+			continue;
+		p->group.info = &e->info;
+		p->group.probes = p->probes;
+		p->group.clauses = p->clauses;
+		for (uint32_t c = 0; c < e->set->n_clauses; c++)
+			if (clauses >> c & 1)
+				p->clauses[p->group.n_clauses++] = e->clauses[c];
+	}
 }
 
 /* ---- to a program ---- */
@@ -177,17 +249,37 @@ static int compile(struct engine *e)
 	set_namespace(e->plan);
 	for (size_t i = 0; e->state && i < e->state->n_vars && !ret; i++)
 		ret = weft_plan_variable(e->plan, e->state->vars[i], &index, e->err);
-	e->group = (struct weft_group){.info = &e->info,
-				       .clauses = e->clauses,
-				       .n_clauses = e->config->n_clauses,
-				       .probes = &e->probe,
-				       .n_probes = 1};
+
 	e->plan->keep_listing = getenv("WEFT_RANDOM_LISTING") != NULL;
+	make_parts(e);
+	for (size_t i = 0; i < e->n_parts && !ret; i++) {
+		struct part *p = &e->parts[i];
+
+		p->program.dispatch_map = -1;
+		ret = weft_compile_group(e->plan, &p->group, &p->program, e->err);
+		if (!ret && e->plan->keep_listing &&
+		    !weft_plan_explain(e->plan, &p->program, e->set->arena, &listing))
+			fputs(listing, stderr);
+	}
+	return ret;
+}
+
+static int load_part(struct engine *e, struct part *p, char **log)
+{
+	int map = p->program.dispatch_map, ret = 0;
+
+	for (size_t i = 0; i < p->group.n_probes && !ret; i++) {
+		uint64_t value = p->probes[i].cookie + 1;
+
+		if (map >= 0)
+			ret = weft_map_put(e->maps.fds[map], &p->probes[i].identity_value, &value,
+					   e->err);
+		if (e->maps.probes && p->probes[i].cookie < e->maps.probes_size / 8)
+			e->maps.probes[p->probes[i].cookie] =
+				weft_plan_probe_bits(e->plan, p->probes[i].probe);
+	}
 	if (!ret)
-		ret = weft_compile_group(e->plan, &e->group, &e->program, e->err);
-	if (!ret && e->plan->keep_listing &&
-	    !weft_plan_explain(e->plan, &e->program, e->set->arena, &listing))
-		fputs(listing, stderr);
+		ret = weft_program_load(&p->program, &e->maps, &p->fd, log, e->err);
 	return ret;
 }
 
@@ -198,20 +290,20 @@ static int load(struct engine *e)
 
 	if (!ret)
 		ret = weft_maps_warm(&e->maps, e->plan, e->err);
-	if (!ret)
-		ret = weft_program_load(&e->program, &e->maps, &e->prog_fd, &log, e->err);
+	for (size_t i = 0; i < e->n_parts && !ret; i++)
+		ret = load_part(e, &e->parts[i], &log);
 	if (log && getenv("WEFT_RANDOM_LOG"))
 		fputs(log, stderr);
 	free(log);
 	return ret;
 }
 
-static int fire(struct engine *e, const uint64_t *words)
+static int fire(struct engine *e, uint32_t firing)
 {
 	union bpf_attr attr = {0};
 
-	attr.test.prog_fd = (uint32_t)e->prog_fd;
-	attr.test.ctx_in = (uint64_t)(uintptr_t)words;
+	attr.test.prog_fd = (uint32_t)e->part_of[e->set->probe[firing]]->fd;
+	attr.test.ctx_in = (uint64_t)(uintptr_t)e->set->firings[firing];
 	attr.test.ctx_size_in = 8 * RND_WORDS;
 	return weft_bpf(BPF_PROG_TEST_RUN, &attr, sizeof(attr));
 }
@@ -352,11 +444,8 @@ static int see_loss(void *self, const struct weft_loss_report *l)
 
 static const char *probe_text(void *arg, uint64_t cookie, int field)
 {
-	static const char *const texts[] = {"t", "m", "f", "n"};
-
 	(void)arg;
-	(void)cookie;
-	return field < 0 ? "t:m:f:n" : texts[field];
+	return field < 0 ? "a probe" : rnd_probes[cookie / 2 - 1][field];
 }
 
 /* ---- what variables hold ---- */
@@ -439,7 +528,7 @@ static void *storm(void *arg)
 	move_to(s->cpu);
 	pthread_barrier_wait(s->begin);
 	for (uint32_t n = 0; n < s->e->set->at_once * s->e->set->n_firings && !s->ret; n++)
-		s->ret = fire(s->e, s->e->set->firings[n % s->e->set->n_firings]);
+		s->ret = fire(s->e, n % s->e->set->n_firings);
 	return NULL;
 }
 
@@ -483,7 +572,7 @@ static int watch(struct engine *e)
 	for (uint32_t f = 0; f < e->set->n_firings && !e->set->at_once && !ret; f++) {
 		if (cpu != e->set->cpus[f])
 			move_to(rnd_world()->cpus[cpu = e->set->cpus[f]]);
-		ret = fire(e, e->set->firings[f]);
+		ret = fire(e, f);
 		if (!ret)
 			ret = weft_consumer_finish(e->consumer, e->err);
 	}
@@ -520,13 +609,14 @@ static enum rnd_outcome run(struct engine *e, const char *yaml)
 
 enum rnd_outcome rnd_run(struct rnd_set *set, const char *yaml, const char **seen)
 {
-	struct engine e = {.set = set, .prog_fd = -1};
+	struct engine e = {.set = set};
 	enum rnd_outcome outcome;
 
 	e.err = weft_error_create();
 	e.out = open_memstream(&e.text, &e.size);
 	make_probe(&e);
-	outcome = run(&e, yaml);
+	make_identity(&e);
+	outcome = make_probes(&e) ? RND_BROKEN : run(&e, yaml);
 	fclose(e.out);
 	if (outcome == RND_RAN)
 		*seen = weft_arena_strdup(set->arena, e.text);
@@ -537,11 +627,13 @@ enum rnd_outcome rnd_run(struct rnd_set *set, const char *yaml, const char **see
 	free(e.lines);
 	free(e.losses);
 	weft_consumer_destroy(e.consumer);
-	if (e.prog_fd >= 0)
-		close(e.prog_fd);
+	for (size_t i = 0; i < e.n_parts; i++)
+		if (e.parts[i].fd >= 0)
+			close(e.parts[i].fd);
 	weft_maps_finish(&e.maps);
 	weft_plan_destroy(e.plan);
 	weft_set_destroy(e.config);
+	weft_registry_destroy(e.registry);
 	weft_error_destroy(e.err);
 	return outcome;
 }

@@ -256,6 +256,10 @@ struct rnd_x *rnd_state(struct rnd_maker *m, uint32_t var, unsigned depth)
 	x->index = var;
 	x->n_kids = v->n_keys;
 	for (uint32_t k = 0; k < v->n_keys; k++) {
+		if (v->keys[k] == RND_PROBE) {
+			x->kid[k] = rnd_probe(m);
+			continue;
+		}
 		if (v->keys[k] == RND_TEXT) {
 			x->kid[k] = rnd_text_x(m, depth ? depth - 1 : 0);
 			continue;
@@ -386,6 +390,35 @@ static struct rnd_x *same_text(struct rnd_maker *m, unsigned depth)
 	if (!rnd_is_const(m->set, a) && rnd_is_const(m->set, b) && b->type.cap > a->type.cap)
 		b = rnd_text_literal(m, a->type.cap);
 	return rnd_one_in(&m->draw, 2) ? kids(x, a, b, NULL) : kids(x, b, a, NULL);
+}
+
+/* ---- the probe ---- */
+
+const char *const rnd_probes[RND_PROBES][4] = {
+	{"t", "m", "f", "n"}, {"t", "m", "g", "n"}, {"t", "lib", "f", "other"}};
+
+struct rnd_x *rnd_probe(struct rnd_maker *m)
+{
+	static const char *const names[] = {"probeprov", "probemod", "probefunc", "probename"};
+	struct rnd_x *x = rnd_node(m, X_PROBE, (struct rnd_type){.kind = RND_PROBE});
+
+	x->index = rnd_below(&m->draw, 4);
+	x->spelling = names[x->index];
+	return x;
+}
+
+static struct rnd_x *is_probe(struct rnd_maker *m)
+{
+	struct rnd_x *x = rnd_node(m, X_BINARY, int64), *p = rnd_probe(m);
+	struct rnd_x *text = rnd_text_literal(m, m->set->strsize);
+
+	if (rnd_below(&m->draw, 5)) {
+		const char *s = rnd_probes[rnd_below(&m->draw, RND_PROBES)][p->index];
+
+		text->text = (struct rnd_text){(const uint8_t *)s, (uint32_t)strlen(s)};
+	}
+	x->op = rnd_one_in(&m->draw, 2) ? O_EQ : O_NE;
+	return rnd_one_in(&m->draw, 2) ? kids(x, p, text, NULL) : kids(x, text, p, NULL);
 }
 
 /* ---- calls ---- */
@@ -543,6 +576,7 @@ struct rnd_x *rnd_int(struct rnd_maker *m, unsigned depth)
 	case 8:
 		return of_variable(m, depth);
 	case 9:
+		return is_probe(m);
 	case 10:
 		return m->quiet ? leaf(m) : same_text(m, depth);
 	case 11:

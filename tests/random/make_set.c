@@ -100,7 +100,9 @@ static void make_vars(struct rnd_maker *m)
 			continue;
 		v->n_keys = 1 + rnd_below(&m->draw, RND_KEYS);
 		for (uint32_t k = 0; k < v->n_keys; k++)
-			v->keys[k] = rnd_one_in(&m->draw, 3) ? RND_TEXT : RND_INT;
+			v->keys[k] = rnd_one_in(&m->draw, 6)   ? RND_PROBE
+				     : rnd_one_in(&m->draw, 3) ? RND_TEXT
+							       : RND_INT;
 	}
 }
 
@@ -150,6 +152,12 @@ static void make_tables(struct rnd_maker *m)
 						       .is_signed = rnd_one_in(&m->draw, 2)};
 			if (rnd_one_in(&m->draw, 3))
 				t->keys[k] = (struct rnd_type){.kind = RND_TEXT};
+			/* Rows of several probes may read alike, and then are one that takes the
+			 * room of several: there had better be enough. */
+			if (rnd_one_in(&m->draw, 6)) {
+				t->keys[k] = (struct rnd_type){.kind = RND_PROBE};
+				s->rows = 64;
+			}
 		}
 	}
 }
@@ -197,7 +205,14 @@ static void make_keys(struct rnd_maker *m, struct rnd_action *a, struct rnd_tabl
 					  t->keys[k].size, t->keys[k].is_signed);
 			continue;
 		}
-		item->x = rnd_text_x(m, rnd_below(&m->draw, 3));
+		if (t->keys[k].kind == RND_TEXT) {
+			item->x = rnd_text_x(m, rnd_below(&m->draw, 3));
+			continue;
+		}
+		item->x = rnd_probe(m);
+		if (t->mentioned)
+			*item->x = *t->probes[k];
+		t->probes[k] = item->x;
 	}
 }
 
@@ -232,7 +247,11 @@ static void make_record(struct rnd_maker *m, struct rnd_action *a)
 		struct rnd_item *item = &a->items[i];
 
 		item->name = weft_arena_printf(m->set->arena, "f%u", i);
-		switch (rnd_below(&m->draw, 7)) {
+		switch (rnd_below(&m->draw, 8)) {
+		case 7:
+			item->x = rnd_probe(m);
+			item->convert = "%s";
+			break;
 		case 0:
 		case 1:
 			item->x = rnd_text_x(m, rnd_below(&m->draw, 3));
@@ -372,6 +391,7 @@ static void make_clause(struct rnd_maker *m)
 
 	m->clause = c;
 	m->n_locals = 0;
+	c->probes = rnd_one_in(&m->draw, 2) ? 7 : 1 + rnd_below(&m->draw, 7);
 	if (rnd_one_in(&m->draw, 2))
 		c->when = rnd_int(m, 1 + rnd_below(&m->draw, 3));
 	if (rnd_one_in(&m->draw, 10))
@@ -394,6 +414,7 @@ static void make_last(struct rnd_maker *m)
 		if (!c) {
 			c = m->clause = &m->set->clauses[m->set->n_clauses++];
 			m->n_locals = 0;
+			c->probes = 7;
 		}
 		a = &c->actions[c->n_actions++];
 		a->kind = A_SET;
@@ -452,9 +473,11 @@ static void make_firings(struct rnd_maker *m)
 		w[8] = rnd_address(&m->draw);
 		w[9] = length(m);
 		w[10] = rnd_address(&m->draw);
-		w[11] = length(m);
+
+		s->probe[f] = rnd_below(&m->draw, s->n_probes);
+		w[11] = 100 + s->probe[f];
 		s->cpus[f] = wanders ? rnd_below(&m->draw, 2) : 0;
-		for (uint32_t i = 0; f && i < RND_WORDS; i++)
+		for (uint32_t i = 0; f && i < 11; i++)
 			if (rnd_one_in(&m->draw, 3))
 				w[i] = s->firings[f - 1][i];
 	}
@@ -468,6 +491,7 @@ struct rnd_set *rnd_make(struct weft_arena *arena, uint64_t seed, bool large)
 	rnd_seed(&m.draw, seed);
 	m.set->arena = arena;
 	m.set->seed = seed;
+	m.set->n_probes = rnd_one_in(&m.draw, 2) ? 1 : RND_PROBES;
 	make_options(&m);
 	rnd_memory_fill(&m.draw, m.set->strsize);
 	make_args(&m);

@@ -40,6 +40,9 @@ struct model {
 	struct rnd_set *set;
 	const uint64_t *words;
 	int64_t cpu;
+	uint32_t probe;
+	/* Clauses of probes that there are, those of the first probe first: what is mentioned first. */
+	uint32_t order[RND_CLAUSES], n_order;
 	bool did[RND_CLAUSES][RND_ACTIONS]; /* SHOW, CLEAR: in this firing */
 	struct weft_arena *arena;
 	struct element *vars[RND_VARS];

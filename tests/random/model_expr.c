@@ -140,7 +140,7 @@ static bool argument(struct model *m, const struct rnd_x *x, struct value *out)
 	else if (x->index == 6)
 		return read_text(m, x, m->words[6], UINT64_MAX, true, out);
 	else
-		return read_text(m, x, m->words[10], m->words[11], true, out);
+		return read_text(m, x, m->words[10], m->words[9], true, out);
 	return true;
 }
 
@@ -250,7 +250,7 @@ static bool binary(struct model *m, const struct rnd_x *x, struct value *out)
 
 	if (!model_eval(m, l, &va) || !model_eval(m, r, &vb))
 		return false;
-	if (l->type.kind == RND_TEXT) {
+	if (l->type.kind != RND_INT) {
 		out->bits = model_same(&va, &vb, true) == (x->op == O_EQ);
 		return true;
 	}
@@ -495,6 +495,11 @@ bool model_eval(struct model *m, const struct rnd_x *x, struct value *out)
 		return argument(m, x, out);
 	case X_VAR:
 		builtin(m, x, out);
+		return true;
+	case X_PROBE:
+		out->text.s = (const uint8_t *)rnd_probes[m->probe][x->index];
+		out->text.n = (uint32_t)strlen(rnd_probes[m->probe][x->index]);
+		out->bits = 2 * m->probe + 2;
 		return true;
 	case X_LOCAL:
 		*out = m->locals[x->index];

@@ -113,7 +113,7 @@ static bool delete (struct model *m, const struct rnd_x *var)
 
 static void say(FILE *f, const struct rnd_x *x, const struct value *v)
 {
-	if (x->type.kind == RND_TEXT)
+	if (x->type.kind == RND_TEXT || x->type.kind == RND_PROBE)
 		rnd_say_text(f, "\"", v->text.s, v->text.n);
 	else if (x->type.kind == RND_BYTES)
 		rnd_say_text(f, "'", v->text.s, v->text.n);
@@ -136,7 +136,7 @@ static void say_line(FILE *f, const struct rnd_action *a, const struct value *v)
 
 		if (i)
 			fputc(' ', line);
-		if (t->kind == RND_TEXT) {
+		if (t->kind != RND_INT) {
 			fwrite(v[i].text.s, 1, v[i].text.n, line);
 			continue;
 		}
@@ -257,11 +257,25 @@ static void clause(struct model *m, uint32_t index)
 			return;
 }
 
-/* Shows and clears are acted on behind a firing, in the order of the file. */
+static void settle_order(struct model *m)
+{
+	uint32_t done = 0;
+
+	for (uint32_t p = 0; p < m->set->n_probes; p++)
+		for (uint32_t c = 0; c < m->set->n_clauses; c++) {
+			if (!(m->set->clauses[c].probes >> p & 1) || done >> c & 1)
+				continue;
+			done |= 1u << c;
+			m->order[m->n_order++] = c;
+		}
+}
+
+/* Shows and clears are acted on behind a firing, in the order in which they are first met. */
 static void look(struct model *m)
 {
-	for (uint32_t c = 0; c < m->set->n_clauses; c++)
-		for (uint32_t i = 0; i < m->set->clauses[c].n_actions; i++) {
+	for (uint32_t n = 0; n < m->n_order; n++)
+		for (uint32_t i = 0; i < m->set->clauses[m->order[n]].n_actions; i++) {
+			const uint32_t c = m->order[n];
 			const struct rnd_action *a = &m->set->clauses[c].actions[i];
 
 			if (!m->did[c][i])
@@ -363,12 +377,15 @@ const char *rnd_expect(struct rnd_set *set)
 	size_t size;
 
 	m.out = open_memstream(&text, &size);
+	settle_order(&m);
 	for (uint32_t n = 0; n < (set->at_once ? 2 * set->at_once : 1) * set->n_firings; n++) {
 		uint32_t f = n % set->n_firings;
 		m.words = set->firings[f];
+		m.probe = set->probe[f];
 		m.cpu = rnd_world()->cpus[set->cpus[f]];
 		for (uint32_t c = 0; c < set->n_clauses; c++)
-			clause(&m, c);
+			if (set->clauses[c].probes >> m.probe & 1)
+				clause(&m, c);
 		look(&m);
 	}
 	model_say_tables(&m, NULL);

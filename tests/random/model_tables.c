@@ -110,7 +110,7 @@ static struct row *find(struct model *m, uint32_t table, const struct value *key
 
 	for (; r; r = r->next) {
 		for (k = 0; k < t->n_keys; k++)
-			if (!model_same(&r->keys[k], &keys[k], t->keys[k].kind == RND_TEXT))
+			if (!model_same(&r->keys[k], &keys[k], t->keys[k].kind != RND_INT))
 				break;
 		if (k == t->n_keys)
 			break;
@@ -231,7 +231,7 @@ static void say_row(struct model *m, size_t i, void *arg)
 		const struct value *key = &s->row->keys[k];
 
 		fprintf(m->out, " k%u=", k);
-		if (t->keys[k].kind == RND_TEXT)
+		if (t->keys[k].kind != RND_INT)
 			rnd_say_text(m->out, "\"", key->text.s, key->text.n);
 		else
 			rnd_say_int(m->out, key->bits, t->keys[k].size, t->keys[k].is_signed);
@@ -282,7 +282,7 @@ static int compare_rows(const void *pa, const void *pb)
 	for (uint32_t k = 0; k < t->n_keys && !d; k++) {
 		const struct value *x = &a->row->keys[k], *y = &b->row->keys[k];
 
-		if (t->keys[k].kind == RND_TEXT)
+		if (t->keys[k].kind != RND_INT)
 			d = compare_text(x->text, y->text);
 		else
 			d = compare(number(x->bits, !t->keys[k].is_signed),
@@ -341,9 +341,9 @@ static void for_each(struct model *m, const struct rnd_action *only,
 {
 	bool done[RND_TABLES] = {false};
 
-	for (uint32_t c = 0; c < m->set->n_clauses; c++)
-		for (uint32_t i = 0; i < m->set->clauses[c].n_actions; i++) {
-			const struct rnd_action *a = &m->set->clauses[c].actions[i];
+	for (uint32_t n = 0; n < m->n_order; n++)
+		for (uint32_t i = 0; i < m->set->clauses[m->order[n]].n_actions; i++) {
+			const struct rnd_action *a = &m->set->clauses[m->order[n]].actions[i];
 
 			if (a->kind != A_TABLE || done[a->table])
 				continue;

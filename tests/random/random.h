@@ -26,7 +26,8 @@
 
 /* ---- the tree ---- */
 
-enum rnd_kind { RND_INT, RND_TEXT, RND_BYTES };
+/* PROBE: a field of the probe. As a key of an array it tells probes apart, else it is a text. */
+enum rnd_kind { RND_INT, RND_TEXT, RND_BYTES, RND_PROBE };
 
 struct rnd_type {
 	enum rnd_kind kind;
@@ -47,6 +48,7 @@ enum rnd_node {
 	X_PARAM,  /* index */
 	X_ARG,    /* index, spelling */
 	X_VAR,    /* spelling; bits or text by model.c */
+	X_PROBE,  /* spelling; index: the field */
 	X_UNARY,  /* op */
 	X_BINARY, /* op: comparisons of texts too */
 	X_LOGICAL,
@@ -152,6 +154,7 @@ struct rnd_x {
 #define RND_FIELDS  16u
 #define RND_CLAUSES 6u
 #define RND_FIRINGS 160u
+#define RND_PROBES  3u
 
 struct rnd_param {
 	const char *name, *spelling; /* as YAML has it, after --param or in quotes */
@@ -193,6 +196,7 @@ struct rnd_table {
 	struct rnd_type keys[RND_KEYS];
 	int64_t from, to;
 	uint64_t step, factor, low, high, steps;
+	struct rnd_x *probes[RND_KEYS]; /* keys that are fields of the probe */
 	bool mentioned;
 };
 
@@ -232,6 +236,7 @@ struct rnd_local {
 
 struct rnd_clause {
 	struct rnd_x *when;
+	uint32_t probes;       /* bit i: of probe i */
 	uint32_t every, limit; /* 0: none */
 	struct rnd_local locals[RND_LOCALS];
 	uint32_t n_locals;
@@ -257,9 +262,13 @@ struct rnd_set {
 	uint32_t n_clauses;
 	uint64_t firings[RND_FIRINGS][RND_WORDS];
 	uint32_t cpus[RND_FIRINGS]; /* which of those that there are */
+	uint32_t probe[RND_FIRINGS];
+	uint32_t n_probes;
 	uint32_t n_firings;
 	uint32_t at_once; /* not 0: two processors do all firings at once, so many times each */
 };
+
+extern const char *const rnd_probes[RND_PROBES][4]; /* provider, module, function, name */
 
 /* ---- draw.c: numbers, by chance ---- */
 
@@ -314,6 +323,7 @@ struct rnd_x *rnd_node(struct rnd_maker *m, enum rnd_node node, struct rnd_type 
 struct rnd_x *rnd_int(struct rnd_maker *m, unsigned depth);
 struct rnd_x *rnd_text_x(struct rnd_maker *m, unsigned depth);
 struct rnd_x *rnd_bytes(struct rnd_maker *m);
+struct rnd_x *rnd_probe(struct rnd_maker *m);
 struct rnd_x *rnd_read_text(struct rnd_maker *m); /* copyinstr and its like */
 struct rnd_x *rnd_literal(struct rnd_maker *m, uint64_t value);
 struct rnd_x *rnd_text_literal(struct rnd_maker *m, uint32_t cap);

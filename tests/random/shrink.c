@@ -163,7 +163,7 @@ static void shrink_firings(struct shrinker *s)
 		memcpy(set->firings, old, sizeof(old));
 	}
 	for (uint32_t i = 0; i < set->n_firings; i++)
-		for (uint32_t k = 0; k < RND_WORDS; k++)
+		for (uint32_t k = 0; k < RND_WORDS - 1; k++) /* the last tells the probe */
 			try(s, &set->firings[i][k], &zero, sizeof(zero));
 }
 

@@ -34,6 +34,7 @@ static struct rnd_clause *clause(struct rnd_maker *m, int64_t when)
 {
 	struct rnd_clause *c = &m->set->clauses[m->set->n_clauses++];
 
+	c->probes = 1;
 	c->when = rnd_node(m, X_BINARY, (struct rnd_type){RND_INT, 8, true, RND_PLAIN, 0});
 	c->when->op = O_EQ;
 	c->when->kid[0] = argument(m, 1);
@@ -134,6 +135,7 @@ static void expect_same(bool is_unsigned, bool keyed, uint32_t at_once)
 	s->arena = arena;
 	s->strsize = 16;
 	s->rows = 1024;
+	s->n_probes = 1;
 	s->at_once = at_once;
 	for (uint32_t i = 0; i < RND_INTS; i++)
 		s->args[i] = (struct rnd_type){RND_INT, 8, true, RND_PLAIN, 0};

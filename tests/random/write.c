@@ -367,11 +367,28 @@ static void write_action(struct writer *w, struct rnd_action *a)
 	}
 }
 
+static void write_probes(struct writer *w, const struct rnd_clause *c)
+{
+	bool first = true;
+
+	fputs("probe: [", w->f);
+	for (uint32_t i = 0; i < w->set->n_probes; i++) {
+		const char *const *p = rnd_probes[i];
+
+		if (!(c->probes >> i & 1))
+			continue;
+		fprintf(w->f, "%s'%s:%s:%s:%s'", first ? "" : ", ", p[0], p[1], p[2], p[3]);
+		first = false;
+	}
+	/* One that never fires, where none is left of those that do. */
+	fputs(first ? "'t:none:f:n']\n" : "]\n", w->f);
+}
+
 static void write_clause(struct writer *w, struct rnd_clause *c)
 {
 	fputs("  - ", w->f);
 	here(w, &c->line, &c->column);
-	fputs("probe: 't:m:f:n'\n", w->f);
+	write_probes(w, c);
 	if (c->when) {
 		fputs("    when: ", w->f);
 		value(w, "", c->when, COND_LEVEL);
