@@ -109,6 +109,7 @@ static void fire(struct rnd_set *s, uint64_t value, uint64_t what)
 	w[0] = value;
 	w[1] = what;
 	w[2] = s->n_firings % 3;
+	w[11] = 100; /* the first probe */
 }
 
 static void fire_all(struct rnd_set *s)
