@@ -183,6 +183,9 @@ int weft_uprobe_attach(struct weft_instance *in, const struct weft_attach_reques
 		destroy(at);
 		return ret;
 	}
+	if (!in->said)
+		in->host->log(in->host, WEFT_LOG_INFO, "%s", weft_uprobe_describe(in));
+	in->said = true;
 	*request->done = (uint32_t)good;
 	*request->total = request->n_probes;
 	*request->unit = "probes";

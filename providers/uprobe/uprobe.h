@@ -98,6 +98,7 @@ struct weft_instance {
 	enum weft_uprobe_mechanism mechanism;
 	bool pid_filter; /* a link may be for one process (right since 6.10) */
 	uint64_t perf_type;
+	bool said; /* how, and what it costs whom */
 	struct weft_uprobe_file *files;
 	struct weft_uprobe_probe *probes;
 	struct weft_uprobe_wanted *wanted;
