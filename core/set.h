@@ -130,4 +130,8 @@ void weft_set_destroy(struct weft_set *set);
 int weft_set_param(struct weft_set *set, const char *name, const char *value,
 		   struct weft_error *err);
 
+/* Puts the values of parameters into descriptions of probes: a field that is $NAME, and nothing else,
+ * becomes the value, globs and all. Reports every unknown name (PARAM_UNKNOWN) and bad pattern. */
+int weft_set_fill_patterns(struct weft_set *set, struct weft_error *err);
+
 #endif

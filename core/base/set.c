@@ -2,6 +2,7 @@
 /* What can be done to a probe set after it was read. */
 #include "core/set.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
@@ -25,6 +26,8 @@ void weft_set_destroy(struct weft_set *set)
 	clauses_finish(set->end, set->n_end);
 	weft_arena_destroy(set->arena);
 }
+
+/* ---- parameters ---- */
 
 static int fail_unknown(const struct weft_set *set, const char *name, struct weft_error *err)
 {
@@ -59,4 +62,72 @@ int weft_set_param(struct weft_set *set, const char *name, const char *value, st
 		return 0;
 	}
 	return fail_unknown(set, name, err);
+}
+
+/* ---- parameters in descriptions ---- */
+
+static const struct weft_param *find_param(const struct weft_set *set, const char *name)
+{
+	for (size_t i = 0; i < set->n_params; i++)
+		if (!strcmp(set->params[i].name.s, name))
+			return &set->params[i];
+	return NULL;
+}
+
+static bool is_reference(const char *field)
+{
+	if (field[0] != '$' || !(isalpha((unsigned char)field[1]) || field[1] == '_'))
+		return false;
+	for (field++; *field; field++)
+		if (!isalnum((unsigned char)*field) && *field != '_')
+			return false;
+	return true;
+}
+
+static int fill(struct weft_set *set, struct weft_pattern *p, struct weft_error *err)
+{
+	const char *fields[WEFT_N_FIELDS];
+	struct weft_pattern filled;
+	bool any = false;
+	int ret;
+
+	for (int f = 0; f < WEFT_N_FIELDS; f++) {
+		const struct weft_param *param;
+
+		fields[f] = p->field[f];
+		if (!is_reference(p->field[f]))
+			continue;
+		param = find_param(set, p->field[f] + 1);
+		if (!param)
+			return fail_unknown(set, p->field[f] + 1, err);
+		fields[f] = param->value.s;
+		any = true;
+	}
+	if (!any)
+		return 0;
+	ret = weft_pattern_from_fields(fields, &filled, err);
+	if (ret)
+		return ret;
+	weft_pattern_finish(p);
+	*p = filled;
+	return 0;
+}
+
+int weft_set_fill_patterns(struct weft_set *set, struct weft_error *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < set->n_clauses; i++) {
+		struct weft_clause *c = &set->clauses[i];
+
+		for (size_t k = 0; k < c->n_patterns; k++) {
+			int failed = fill(set, &c->patterns[k], err);
+
+			if (failed)
+				weft_error_set_pos(err, c->pattern_pos[k]);
+			if (failed && !ret)
+				ret = failed;
+		}
+	}
+	return ret;
 }

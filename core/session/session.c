@@ -234,6 +234,9 @@ int weft_session_prepare(struct weft_session *s, struct weft_set *set, struct we
 		ret = weft_enable_init(s, err);
 	if (ret)
 		goto out;
+	ret = weft_set_fill_patterns(set, err);
+	if (ret)
+		goto out;
 	ret = weft_enable_match(s, 0, err);
 	failed = weft_session_find_variables(s, err);
 	if (!ret)

@@ -147,7 +147,10 @@ static void make_alike(struct batch *b, struct weft_uprobe_place_at *places, siz
 		b->offsets[i] = places[i].offset;
 		b->cookies[i] = places[i].cookie;
 	}
-	if (!weft_uprobe_filtered(b->in)) {
+	/* Of several events on one place, one for each process, kernels before 6.13 run all when a
+	 * function of any of the processes returns. */
+	if (!weft_uprobe_filtered(b->in) ||
+	    (b->in->mechanism == WEFT_UPROBE_PERF && target->n_pids > 1)) {
 		b->pid = 0;
 		make_for(b, places, n);
 		return;

@@ -182,6 +182,7 @@ struct creating {
 	enum weft_uprobe_kind kind;
 	uint64_t at;
 	bool adds; /* to probes that are attached already */
+	size_t n;  /* probes that are there or were made */
 	struct weft_error *err;
 };
 
@@ -298,13 +299,17 @@ static void forget(struct weft_instance *in, struct weft_uprobe_wanted *w)
 
 static bool is_there(void *arg, const char *function)
 {
-	return existing(arg, function) != NULL;
+	struct creating *c = arg;
+	bool there = existing(c, function) != NULL;
+
+	c->n += there;
+	return there;
 }
 
 /* A pattern means what can be had: a function whose return cannot be probed is not among it. */
 static int add_matching(void *arg, struct weft_uprobe_file *f, const char *function)
 {
-	const struct creating *all = arg;
+	struct creating *all = arg;
 	struct creating c = *all;
 	int ret;
 
@@ -312,6 +317,7 @@ static int add_matching(void *arg, struct weft_uprobe_file *f, const char *funct
 	ret = create(&c, f, function);
 	if (ret == -ENOMEM)
 		return all->in->host->fail(all->err, ret, "NO_MEMORY", "out of memory");
+	all->n += !ret;
 	return 0;
 }
 
@@ -327,8 +333,10 @@ static int in_file_named(struct creating *c, const struct weft_uprobe_wanted *w,
 	};
 	int ret;
 
-	if (w->function_text)
+	if (w->function_text) {
+		c->n++;
 		return create(c, f, w->function);
+	}
 	ret = weft_uprobe_file_read(c->in, f, c->err);
 	return ret ? ret : weft_uprobe_matching(c->in, f, &m);
 }
@@ -398,6 +406,10 @@ static int find(struct weft_instance *in, struct weft_registry *registry,
 		weft_uprobe_watch(in); /* it may come */
 	if (ret)
 		return ret;
+	if (!some && !c.n)
+		return in->host->fail(err, -EINVAL, "UPROBE_NO_FUNCTION",
+				      "no function of %s that can be probed matches '%s'",
+				      w->module, w->function);
 	return some ? first : 0;
 }
 

@@ -236,6 +236,23 @@ Test(names, UPROBE_IFUNC)
 	test_host_stop(&h);
 }
 
+Test(names, a_pattern_of_nothing)
+{
+	static const struct weft_probe_desc pattern = {.struct_size = sizeof(pattern),
+						       .provider = "uprobe",
+						       .module = PIE,
+						       .function = "nothing*",
+						       .name = ""};
+	struct test_host h;
+
+	start(&h);
+	cr_expect_eq(weft_provider_plugin.populate_match(h.instance, h.registry, &pattern, h.err),
+		     -EINVAL);
+	cr_expect_not_null(strstr(weft_error_text(h.err), "matches 'nothing*'"));
+	cr_expect_str_eq(test_host_tag(&h), "UPROBE_NO_FUNCTION");
+	test_host_stop(&h);
+}
+
 Test(names, parts_of_functions_are_none)
 {
 	static const struct weft_probe_desc pattern = {.struct_size = sizeof(pattern),

@@ -149,6 +149,7 @@ static int loads(const char *file, long n)
 		}
 		fn(i);
 		dlclose(lib);
+		usleep(50);
 	}
 	return 0;
 }
