@@ -9,9 +9,9 @@
  * target load FILE N   N times: dlopen FILE, call its lib_fn(i), dlclose
  * target wait MODE ... the same, after a byte was read from standard input
  *
- * A round i is: eight(i, -i, 2i, 3i, 4i, 5i, 6i, 7i) = 27i; helper(i) of this file and of the other;
- * factorial(5), six calls deep; jump(), whose inner() leaves outer() by longjmp; tail(i), which ends
- * in a jump to tailed(i + 1), where the compiler optimises.
+ * A round i is: eight(i, -i, 2i, 3i, 4i, 5i, 6i, 7i) = 27i; helper(i) of this file and of the
+ * other; factorial(5), six calls deep; jump(), whose inner() leaves outer() by longjmp; tail(i),
+ * which ends in a jump to tailed(i + 1), where the compiler optimises.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #ifdef __clang__
-#define KEEP __attribute__((noinline, used, visibility("default")))
+#define KEEP   __attribute__((noinline, used, visibility("default")))
 #define STATIC static __attribute__((noinline, used))
 #else
 #define KEEP   __attribute__((noinline, noclone, used, externally_visible, visibility("default")))
