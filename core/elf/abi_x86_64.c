@@ -178,12 +178,11 @@ void weft_abi_x86_64(const struct weft_btf *btf, const uint32_t *types, uint32_t
 	struct passing p;
 
 	*result_place = (struct weft_abi_place){.n_ops = 0};
-	if (hidden) {
-		used = 1;
-	} else if (result) {
+	if (result) {
 		p = passing_of(btf, result);
 		lost = p.of[0] == UNKNOWN;
-		used = p.of[0] == MEMORY;
+		used = hidden || p.of[0] == MEMORY;
+		/* a hidden result's type is the pointer to it, which is given back */
 		if (is_scalar(btf, result, p.size, &is_signed))
 			*result_place = (struct weft_abi_place){
 				.ops = {{.op = WEFT_LOC_RETVAL,

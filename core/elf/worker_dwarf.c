@@ -12,15 +12,11 @@
 #include <string.h>
 
 #include "core/elf/worker.h"
+#include "core/elf/worker_cxx.h"
 #include "core/elf/worker_types.h"
 
 #define PARAMS_MOST   256u
 #define FEW_FUNCTIONS 256u /* looked for by the index of addresses first */
-
-#ifndef DW_CC_pass_by_reference
-#define DW_CC_pass_by_reference 4
-#define DW_CC_pass_by_value     5
-#endif
 
 struct finder {
 	struct weft_elf_worker *w;
@@ -57,41 +53,13 @@ static bool calls_like_c(int language, bool *cxx)
 	}
 }
 
-enum passing { AS_ITSELF, BY_REFERENCE, UNKNOWN };
-
-/* How C++ passes an object of the type that an entry has. */
-static enum passing passing_of(const struct finder *f, Dwarf_Die *die)
-{
-	Dwarf_Attribute a;
-	Dwarf_Word convention;
-	Dwarf_Die type, c;
-	int tag;
-
-	if (!f->cxx || !dwarf_attr_integrate(die, DW_AT_type, &a) ||
-	    !dwarf_formref_die(&a, &type) || dwarf_peel_type(&type, &type))
-		return AS_ITSELF;
-	tag = dwarf_tag(&type);
-	if (tag != DW_TAG_structure_type && tag != DW_TAG_class_type && tag != DW_TAG_union_type)
-		return AS_ITSELF;
-	if (dwarf_attr(&type, DW_AT_calling_convention, &a) && !dwarf_formudata(&a, &convention)) {
-		if (convention == DW_CC_pass_by_reference)
-			return BY_REFERENCE;
-		return convention == DW_CC_pass_by_value ? AS_ITSELF : UNKNOWN;
-	}
-	/* A copy constructor or a destructor would decide; without any function there is none. */
-	for (int r = dwarf_child(&type, &c); r == 0; r = dwarf_siblingof(&c, &c))
-		if (dwarf_tag(&c) == DW_TAG_subprogram || dwarf_tag(&c) == DW_TAG_inheritance)
-			return UNKNOWN;
-	return AS_ITSELF;
-}
-
 static uint32_t type_of(struct finder *f, Dwarf_Die *die, bool *hidden)
 {
-	switch (passing_of(f, die)) {
-	case BY_REFERENCE:
+	switch (f->cxx ? weft_cxx_passing(die) : WEFT_CXX_AS_ITSELF) {
+	case WEFT_CXX_BY_REFERENCE:
 		*hidden = true;
 		return weft_types_pointer(f->types, weft_types_of(f->types, die));
-	case UNKNOWN:
+	case WEFT_CXX_UNKNOWN:
 		return weft_types_opaque(f->types);
 	default:
 		return weft_types_of(f->types, die);

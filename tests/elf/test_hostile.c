@@ -434,3 +434,92 @@ Test(elf_hostile, damaged_files_cost_only_themselves)
 	cr_assert_gt(good, 0);
 	weft_elf_reader_destroy(r);
 }
+
+/* ---- debugging information ---- */
+
+/* Asks for the types of all functions, walks over what is told, and returns the tag. */
+static const char *types_tag(struct weft_elf_reader *r, int fd, unsigned int *known)
+{
+	struct weft_error *err = weft_error_create();
+	struct weft_elf_request request = {.struct_size = sizeof(request),
+					   .fd = fd,
+					   .want = WEFT_ELF_WANT_FUNCTIONS,
+					   .path = "FILE"};
+	const struct weft_elf_function *f;
+	const struct weft_elf *elf = NULL;
+	static char tag[64];
+	uint64_t addresses[64];
+	uint32_t n = 0;
+
+	weft_elf_read(r, &request, &elf, err);
+	for (; elf && n < 64 && n < elf->n_symbols; n++)
+		addresses[n] = weft_elf_symbol_at(elf, n)->address;
+	if (n && !weft_elf_functions(r, elf, &request, addresses, n, &f, err)) {
+		for (uint32_t i = 0; i < n; i++) {
+			if (f[i].status)
+				continue;
+			++*known;
+			cr_assert_geq(strlen(f[i].prototype), 3);
+			for (uint32_t k = 0; k < f[i].n_args; k++)
+				cr_assert(!f[i].args[k].where.n_ops == !!f[i].args[k].unreadable &&
+					  f[i].args[k].type.text);
+		}
+	}
+	strncpy(tag, weft_error_tag(err), sizeof(tag) - 1);
+	weft_elf_release(r, elf);
+	weft_error_destroy(err);
+	return tag;
+}
+
+/* A place in one of the sections of debugging information. */
+static size_t place_in_debug(const struct weft_elf *elf)
+{
+	for (;;) {
+		const struct weft_elf_section *s =
+			weft_elf_section_at(elf, (uint32_t)(next() % elf->n_sections));
+
+		if (!strncmp(s->name, ".debug_", 7) && s->size > 8)
+			return s->offset + next() % (s->size - 8);
+	}
+}
+
+Test(elf_hostile, damaged_types_cost_only_themselves)
+{
+	static const char *const names[] = {"types-O2", "types-dwarf4", "types-clang", "types-cxx"};
+	static const char *const allowed[] = {"", "ELF_WORKER_DIED", "ELF_MEMORY_LIMIT",
+					      "ELF_TIME_LIMIT", "ELF_RESULT_INVALID"};
+	struct weft_elf_limits limits = {
+		.time_ns = 2000000000, .memory = 64 << 20, .result = 8 << 20};
+	struct weft_elf_reader *r = weft_elf_reader_create(&limits);
+	unsigned int known = 0;
+
+	for (size_t f = 0; f < sizeof(names) / sizeof(names[0]); f++) {
+		const struct weft_elf *elf = read_file(r, built(names[f]), 0);
+		size_t size;
+		unsigned char *bytes = contents(built(names[f]), &size), *copy = malloc(size);
+
+		for (int i = 0; i < 40; i++) {
+			const char *tag;
+			bool fine = false;
+			int fd;
+
+			memcpy(copy, bytes, size);
+			for (uint64_t k = 0, n = 1 + next() % 4; k < n; k++) {
+				uint64_t value = next();
+
+				memcpy(copy + place_in_debug(elf), &value, (size_t)1 << next() % 4);
+			}
+			fd = scratch(copy, size);
+			tag = types_tag(r, fd, &known);
+			close(fd);
+			for (size_t k = 0; k < sizeof(allowed) / sizeof(allowed[0]); k++)
+				fine |= !strcmp(tag, allowed[k]);
+			cr_assert(fine, "%s", tag);
+		}
+		free(bytes);
+		free(copy);
+		weft_elf_release(r, elf);
+	}
+	cr_assert_gt(known, 100);
+	weft_elf_reader_destroy(r);
+}

@@ -350,6 +350,67 @@ Test(elf_types, arguments_lie_where_they_are_said_to)
 	}
 }
 
+/* A register and its size, or why there is none. */
+static void expect_register(const struct weft_elf_function *f, uint32_t i, int64_t number,
+			    uint8_t size)
+{
+	const struct weft_arg *a = arg_of(f, i);
+
+	cr_assert_lt(i, f->n_args);
+	if (!size) {
+		cr_expect(!a->where.n_ops && a->unreadable);
+		return;
+	}
+	cr_assert_eq(a->where.n_ops, 1, "%s %u: %s", f->prototype, i, a->unreadable);
+	cr_expect_eq(a->where.ops[0].op, WEFT_LOC_REG);
+	cr_expect_eq(a->where.ops[0].imm, number, "%s %u: %ld", f->prototype, i,
+		     a->where.ops[0].imm);
+	cr_expect_eq(a->where.ops[0].size, size);
+}
+
+Test(elf_types, what_cxx_passes)
+{
+	static const char *const some[] = {
+		"x_object", "x_plain",    "x_returns", "x_reference", "_ZNK7derived6methodEi",
+		"x_holder", "x_defaulted"};
+	struct weft_btf_field m;
+	struct weft_btf_type type;
+	struct weft_btf *btf;
+	const struct weft_arg *this;
+	struct types t;
+
+	ask(&t, built("types-cxx"), some, 7);
+	for (int i = 0; i < 7; i++)
+		cr_assert_eq(t.functions[i].status, 0, "%s", some[i]);
+	/* rdi, rsi, rdx, rcx, r8 are 5, 4, 1, 2, 8 */
+	expect_register(&t.functions[0], 0, 5, 8); /* the object's address */
+	expect_register(&t.functions[0], 1, 4, 4);
+	expect_register(&t.functions[1], 0, 5, 0);
+	expect_register(&t.functions[1], 1, 4, 4);
+	expect_register(&t.functions[2], 0, 4, 4);    /* behind the result's address */
+	cr_expect_eq(t.functions[2].retval.n_ops, 1); /* which is given back */
+	for (uint32_t i = 0; i < 4; i++)
+		expect_register(&t.functions[3], i, (int64_t[]){5, 4, 1, 2}[i], 8);
+	expect_register(&t.functions[3], 4, 8, 4);
+	expect_register(&t.functions[4], 1, 4, 4);
+	for (uint32_t i = 0; i < 3; i++)
+		expect_register(&t.functions[5], i, (int64_t[]){5, 4, 1}[i], 8);
+	expect_register(&t.functions[5], 3, 2, 4);
+	expect_register(&t.functions[6], 0, 5, 0);
+	expect_register(&t.functions[6], 1, 1, 4); /* behind two words */
+	/* A base's members are the class's. */
+	this = arg_of(&t.functions[4], 0);
+	cr_assert_str_eq(this->name, "this");
+	btf = object_of(this->type.btf_fd);
+	cr_assert(weft_btf_strip(btf, this->type.btf_id, &type, NULL));
+	cr_assert(member(btf, type.type, "own", &m) && m.bit == 32);
+	cr_assert(!member(btf, type.type, "shared", &m));
+	cr_assert(member(btf, type.type, "", &m) && m.bit == 0);
+	cr_assert(member(btf, m.type, "in_base", &m));
+	weft_btf_destroy(btf);
+	forget(&t);
+}
+
 Test(elf_types, what_is_not_known_is_not_invented)
 {
 	static const char *const some[] = {"target_marker", "_ZN2ns4type6methodEi", "target_local"};
