@@ -212,3 +212,25 @@ int weft_elf_check(struct weft_region *region, uint64_t file_size, const char *p
 	}
 	return weft_elf_invalid(err, path, c.wrong);
 }
+
+int weft_elf_check_types(struct weft_region *region, const struct weft_elf_types_job *job,
+			 const char *path, struct weft_elf_types_result **out,
+			 struct weft_error *err)
+{
+	struct weft_elf_types_result *r = (void *)(region->base + WEFT_REGION_HEAD);
+	struct weft_claims c = {.region = region, .end = WEFT_REGION_HEAD + sizeof(*r)};
+	struct weft_elf_typed *f;
+	int ret = weft_elf_check_problem(region, &r->file, path, err);
+
+	if (ret)
+		return ret;
+	if (r->n != job->n || (r->btf_size && !weft_claim_bytes(&c, &r->btf, r->btf_size, "types")) ||
+	    !weft_claim_array(&c, &r->functions, r->n, sizeof(*f), "functions"))
+		return weft_elf_invalid(err, path, c.wrong ? c.wrong : "the number of functions");
+	f = (struct weft_elf_typed *)r->functions;
+	for (uint32_t i = 0; i < r->n; i++, f++)
+		if (!weft_claim_string(&c, &f->file, true, "the file of a function"))
+			return weft_elf_invalid(err, path, c.wrong);
+	*out = r;
+	return 0;
+}

@@ -11,6 +11,11 @@
 int weft_elf_check(struct weft_region *region, uint64_t file_size, const char *path,
 		   struct weft_elf_result **out, struct weft_error *err);
 
+/* The same for types of functions. The BTF object in it is for core/btf to judge. */
+int weft_elf_check_types(struct weft_region *region, const struct weft_elf_types_job *job,
+			 const char *path, struct weft_elf_types_result **out,
+			 struct weft_error *err);
+
 /* What the worker says is wrong, or that its result has no proper beginning; 0: go on. Sets the
  * region's last byte. */
 int weft_elf_check_problem(struct weft_region *region, const struct weft_elf_result *result,

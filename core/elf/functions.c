@@ -52,27 +52,6 @@ static int compare_addresses(const void *a, const void *b)
 
 /* ---- the worker's part ---- */
 
-static int check(struct weft_region *region, const struct weft_elf_types_job *job, const char *path,
-		 struct weft_elf_types_result **out, struct weft_error *err)
-{
-	struct weft_elf_types_result *r = (void *)(region->base + WEFT_REGION_HEAD);
-	struct weft_claims c = {.region = region, .end = WEFT_REGION_HEAD + sizeof(*r)};
-	struct weft_elf_typed *f;
-	int ret = weft_elf_check_problem(region, &r->file, path, err);
-
-	if (ret)
-		return ret;
-	if (r->n != job->n || (r->btf_size && !weft_claim_bytes(&c, &r->btf, r->btf_size, "types")) ||
-	    !weft_claim_array(&c, &r->functions, r->n, sizeof(*f), "functions"))
-		return weft_elf_invalid(err, path, c.wrong ? c.wrong : "the number of functions");
-	f = (struct weft_elf_typed *)r->functions;
-	for (uint32_t i = 0; i < r->n; i++, f++)
-		if (!weft_claim_string(&c, &f->file, true, "the file of a function"))
-			return weft_elf_invalid(err, path, c.wrong);
-	*out = r;
-	return 0;
-}
-
 static int run(struct weft_elf_reader *r, const struct weft_elf_types_job *job, const char *path,
 	       struct weft_region *region, struct weft_elf_types_result **out,
 	       struct weft_error *err)
@@ -86,7 +65,7 @@ static int run(struct weft_elf_reader *r, const struct weft_elf_types_job *job, 
 	ret = weft_jail_run(weft_elf_work_types, job, region, r->limits.time_ns, r->limits.memory,
 			    path, err);
 	if (!ret)
-		ret = check(region, job, path, out, err);
+		ret = weft_elf_check_types(region, job, path, out, err);
 	if (ret)
 		weft_region_finish(region);
 	return ret;

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/btf/btf.h"
+#include "core/elf/abi.h"
 #include "core/elf/check.h"
 #include "elf/rig.h"
 
@@ -436,6 +438,137 @@ Test(elf_hostile, damaged_files_cost_only_themselves)
 }
 
 /* ---- debugging information ---- */
+
+/* The types that a worker tells of, before and behind the check of BTF. */
+static struct weft_btf *object_of(const void *bytes, size_t size)
+{
+	struct weft_btf *btf = NULL;
+	void *copy = malloc(size);
+
+	memcpy(copy, bytes, size);
+	weft_btf_create(copy, size, false, NULL, &btf, NULL);
+	return btf;
+}
+
+/* Types that were made up to take for ever, or to lead nowhere: where arguments lie is found out of
+ * them in the parent. */
+Test(elf_hostile, types_that_go_round_in_circles)
+{
+	/* 1: struct of 16 bytes whose two members are type 2, which is as the first and so on; the
+	 * last is a pointer to itself, a struct that contains itself, and an id that is not there. */
+	enum { DEPTH = 40 };
+	uint32_t words[6 + (DEPTH + 4) * 9 + 1] = {0}, *w = words + 6, types[4], n = 0;
+	struct weft_abi_place places[4], result;
+	struct weft_btf *btf;
+
+	for (uint32_t i = 1; i <= DEPTH; i++) {
+		uint32_t next_id = i + 1;
+
+		*w++ = 0, *w++ = 4u << 24 | 2, *w++ = 16;
+		*w++ = 0, *w++ = next_id, *w++ = 0;
+		*w++ = 0, *w++ = next_id, *w++ = 0;
+	}
+	*w++ = 0, *w++ = 4u << 24 | 1, *w++ = 16; /* contains itself */
+	*w++ = 0, *w++ = DEPTH + 1, *w++ = 0;
+	*w++ = 0, *w++ = 10u << 24, *w++ = DEPTH + 2; /* const of itself */
+	*w++ = 0, *w++ = 4u << 24 | 1, *w++ = 8;      /* of what is not there */
+	*w++ = 0, *w++ = 0x00fffff0, *w++ = 0;
+	n = (uint32_t)(w - words - 6) * 4;
+	words[0] = 0xeb9f | 1u << 16;
+	words[1] = 24;
+	words[3] = n; /* types at 0, strings behind them */
+	words[4] = n;
+	words[5] = 1;
+	btf = object_of(words, 24 + n + 1);
+	cr_assert(btf);
+	types[0] = 1, types[1] = DEPTH + 1, types[2] = DEPTH + 2, types[3] = DEPTH + 3;
+	for (uint32_t i = 0; i < 4; i++) {
+		cr_assert(weft_abi_places(62, btf, &types[i], 1, types[3 - i], false, places,
+					  &result));
+		cr_assert(!places[0].n_ops && places[0].unreadable, "%u", i);
+	}
+	weft_btf_destroy(btf);
+}
+
+struct forged_types {
+	struct weft_elf_types_job job;
+	int what;
+};
+
+static void forging_types(struct weft_region *region, const void *arg)
+{
+	const struct forged_types *f = arg;
+	struct weft_elf_types_result *r = (void *)(region->base + WEFT_REGION_HEAD);
+	struct weft_elf_typed *typed;
+
+	weft_elf_work_types(region, &f->job);
+	typed = (void *)(region->base + (size_t)(uintptr_t)r->functions);
+	switch (f->what) {
+	case 1:
+		r->n++;
+		break;
+	case 2:
+		r->functions = AT(region->zone - 8);
+		break;
+	case 3:
+		r->btf_size = UINT32_MAX;
+		break;
+	case 4:
+		r->btf = AT(8);
+		break;
+	case 5:
+		typed->file = AT(8);
+		break;
+	case 6:
+		r->file.magic = 0;
+		break;
+	case 7: /* the object itself */
+		memset(region->base + (size_t)(uintptr_t)r->btf, 0xff, 64);
+		break;
+	default:
+		break;
+	}
+}
+
+Test(elf_hostile, ELF_RESULT_INVALID_of_types)
+{
+	size_t size;
+	unsigned char *bytes = contents(built("types-O2"), &size);
+	struct weft_elf_reader *r = weft_elf_reader_create(NULL);
+	const struct weft_elf *elf = read_file(r, built("types-O2"), WEFT_ELF_WANT_FUNCTIONS);
+	uint64_t address = find_symbol(elf, "t_simple", NULL)->address;
+
+	for (int what = 0; what < 8; what++) {
+		struct forged_types f = {.job = {.file = {.image = (char *)bytes, .size = size},
+						 .addresses = &address,
+						 .n = 1},
+					 .what = what};
+		struct weft_error *err = weft_error_create();
+		struct weft_elf_types_result *result = NULL;
+		struct weft_btf *btf = NULL;
+		struct weft_region region;
+		int ret;
+
+		cr_assert_eq(weft_region_init(&region, 1 << 20), 0);
+		cr_assert_eq(weft_jail_run(forging_types, &f, &region, 20000000000u, 256u << 20,
+					   "FILE", err),
+			     0, "%d: %s", what, weft_error_text(err));
+		ret = weft_elf_check_types(&region, &f.job, "FILE", &result, err);
+		if (what == 7) {
+			cr_assert_eq(ret, 0);
+			btf = object_of(result->btf, result->btf_size);
+			cr_assert_null(btf);
+		} else {
+			cr_expect_eq(ret, what ? -EBADMSG : 0, "%d: %d", what, ret);
+			cr_expect_str_eq(weft_error_tag(err), what ? "ELF_RESULT_INVALID" : "");
+		}
+		weft_error_destroy(err);
+		weft_region_finish(&region);
+	}
+	free(bytes);
+	weft_elf_release(r, elf);
+	weft_elf_reader_destroy(r);
+}
 
 /* Asks for the types of all functions, walks over what is told, and returns the tag. */
 static const char *types_tag(struct weft_elf_reader *r, int fd, unsigned int *known)
