@@ -61,25 +61,85 @@ static int read_whole(int fd, void *bytes, size_t size)
 	return 0;
 }
 
-/* A file of the kernel's does not change, so that it may be mapped; another is copied. */
-static int take_file(int fd, bool kernels, const char *path, const struct weft_btf *base,
-		     struct weft_btf **out, struct weft_error *err)
+#define HUGE_PAGE ((size_t)2 << 20)
+
+/* Memory of its own for some megabytes: a page of 2 MiB at a time where the kernel has such, since
+ * fifteen hundred small ones take longer to come into being than everything else here. */
+static void *room_for(size_t size)
 {
-	void *bytes = MAP_FAILED;
-	struct stat st;
-	size_t size;
+	size_t all = size + HUGE_PAGE, head;
+	char *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	long page = sysconf(_SC_PAGESIZE);
+	size_t whole = (size + (size_t)page - 1) & ~((size_t)page - 1);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	head = (HUGE_PAGE - ((uintptr_t)p & (HUGE_PAGE - 1))) & (HUGE_PAGE - 1);
+	if (head)
+		munmap(p, head);
+	if (all - head > whole)
+		munmap(p + head + whole, all - head - whole);
+	madvise(p + head, whole, MADV_HUGEPAGE);
+	return p + head;
+}
+
+/* The kernel's own, where it does not let it be mapped. */
+static int copy_kernels(int fd, size_t size, const char *path, const struct weft_btf *base,
+			struct weft_btf **out, struct weft_error *err)
+{
+	void *bytes = room_for(size);
 	int ret;
+
+	if (!bytes)
+		return weft_nomem(err);
+	ret = read_whole(fd, bytes, size);
+	if (!ret)
+		return weft_btf_create(bytes, size, true, base, out, err);
+	munmap(bytes, size);
+	return missing(err, ret, path);
+}
+
+static int size_of(int fd, const char *path, size_t *size, struct weft_error *err)
+{
+	struct stat st;
 
 	if (fstat(fd, &st))
 		return missing(err, -errno, path);
 	if (st.st_size <= 0 || st.st_size > OBJECT_MOST)
 		return weft_btf_malformed(err, st.st_size ? "it is larger than can be"
 							  : "it is shorter than its header");
-	size = (size_t)st.st_size;
-	if (kernels)
+	*size = (size_t)st.st_size;
+	return 0;
+}
+
+/* A file of the kernel's does not change, so that it may be mapped. */
+static int take_kernels(int fd, bool map, const char *path, const struct weft_btf *base,
+			struct weft_btf **out, struct weft_error *err)
+{
+	void *bytes = MAP_FAILED;
+	size_t size;
+	int ret = size_of(fd, path, &size, err);
+
+	if (ret)
+		return ret;
+	if (map)
 		bytes = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes != MAP_FAILED)
 		return weft_btf_create(bytes, size, true, base, out, err);
+	return copy_kernels(fd, size, path, base, out, err);
+}
+
+/* Another's is copied as it is now. */
+static int take_file(int fd, const struct weft_btf *base, struct weft_btf **out,
+		     struct weft_error *err)
+{
+	static const char path[] = "a provider's file";
+	size_t size;
+	void *bytes;
+	int ret = size_of(fd, path, &size, err);
+
+	if (ret)
+		return ret;
 	bytes = malloc(size);
 	if (!bytes)
 		return weft_nomem(err);
@@ -91,17 +151,29 @@ static int take_file(int fd, bool kernels, const char *path, const struct weft_b
 			       : missing(err, ret, path);
 }
 
-int weft_btf_open(const char *path, const struct weft_btf *base, struct weft_btf **out,
-		  struct weft_error *err)
+static int open_kernels(const char *path, bool map, const struct weft_btf *base,
+			struct weft_btf **out, struct weft_error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), ret;
 
 	*out = NULL;
 	if (fd < 0)
 		return missing(err, -errno, path);
-	ret = take_file(fd, true, path, base, out, err);
+	ret = take_kernels(fd, map, path, base, out, err);
 	close(fd);
 	return ret;
+}
+
+int weft_btf_open(const char *path, const struct weft_btf *base, struct weft_btf **out,
+		  struct weft_error *err)
+{
+	return open_kernels(path, true, base, out, err);
+}
+
+int weft_btf_open_copy(const char *path, const struct weft_btf *base, struct weft_btf **out,
+		       struct weft_error *err)
+{
+	return open_kernels(path, false, base, out, err);
 }
 
 /* ---- the kernel's objects ---- */
@@ -182,8 +254,7 @@ int weft_btf_open_fd(int fd, const struct weft_btf *base, struct weft_btf **out,
 	*out = NULL;
 	if (ret)
 		return ret;
-	return is_file ? take_file(fd, false, "a provider's file", base, out, err)
-		       : take_object(fd, &info, base, out, err);
+	return is_file ? take_file(fd, base, out, err) : take_object(fd, &info, base, out, err);
 }
 
 /* ---- the session's ---- */
@@ -342,7 +413,7 @@ static int module_open(struct weft_btfs *o, const char *module, struct object *o
 					   "not loaded, or was built without",
 					   module)
 			       : missing(err, -errno, path);
-	ret = take_file(fd, true, path, base, &object->btf, err);
+	ret = take_kernels(fd, true, path, base, &object->btf, err);
 	if (ret) {
 		close(fd);
 		return ret;

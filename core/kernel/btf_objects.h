@@ -39,9 +39,12 @@ int weft_btfs_get(struct weft_btfs *o, int fd, struct weft_btf **out, struct wef
 int weft_btfs_module(struct weft_btfs *o, const char *module, struct weft_btf **out, int *fd,
 		     bool *attachable, struct weft_error *err);
 
-/* A file as an object: mapped where that can be, or copied. BTF_MISSING, BTF_MALFORMED. */
+/* A file of the kernel's as an object: mapped where that can be, or copied. BTF_MISSING, BTF_MALFORMED. */
 int weft_btf_open(const char *path, const struct weft_btf *base, struct weft_btf **out,
 		  struct weft_error *err);
+/* The same as where the kernel does not let it be mapped. */
+int weft_btf_open_copy(const char *path, const struct weft_btf *base, struct weft_btf **out,
+		       struct weft_error *err);
 /* A descriptor of a file or of the kernel's. BTF_FD, BTF_MALFORMED. */
 int weft_btf_open_fd(int fd, const struct weft_btf *base, struct weft_btf **out,
 		     struct weft_error *err);

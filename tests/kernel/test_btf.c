@@ -158,6 +158,25 @@ Test(btf, types_have_the_ids_that_libbpf_gives_them)
 	weft_error_destroy(err);
 }
 
+/* What older kernels do not let be mapped is copied, and the same. */
+Test(btf, a_copy)
+{
+	struct weft_error *err = weft_error_create();
+	struct weft_btf *mapped, *copied;
+	struct weft_btf_type a, b;
+
+	cr_assert_eq(weft_btf_open(WEFT_BTF_VMLINUX, NULL, &mapped, err), 0);
+	cr_assert_eq(weft_btf_open_copy(WEFT_BTF_VMLINUX, NULL, &copied, err), 0);
+	cr_assert_eq(weft_btf_end(mapped), weft_btf_end(copied));
+	for (uint32_t id = 1; id < weft_btf_end(mapped); id += 31) {
+		cr_assert(weft_btf_type(mapped, id, &a) && weft_btf_type(copied, id, &b));
+		cr_assert(a.kind == b.kind && a.type == b.type && !strcmp(a.name, b.name));
+	}
+	weft_btf_destroy(mapped);
+	weft_btf_destroy(copied);
+	weft_error_destroy(err);
+}
+
 Test(btf, task_offsets)
 {
 	struct weft_task_offsets o = {0};

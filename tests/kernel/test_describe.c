@@ -5,6 +5,7 @@
 #include <linux/btf.h>
 #include <sys/mman.h>
 
+#include "core/btf/enums.h"
 #include "core/kernel/btf_describe.h"
 #include "tests/kernel/support.h"
 
@@ -344,5 +345,89 @@ Test(describe, BTF_AMBIGUOUS)
 	cr_expect_eq(function(NULL, "same"), -ENOENT);
 	cr_expect_str_eq(weft_error_tag(rig.err), "BTF_AMBIGUOUS");
 	close(fd);
+	btf__free(b);
+}
+
+/* ---- broken objects ---- */
+
+static uint64_t seed = 0xb10b5eed;
+
+static uint64_t pick(uint64_t n)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (seed >> 11) % n;
+}
+
+static int meet(const struct weft_btf_member_at *m, void *arg)
+{
+	(void)arg;
+	return m->name[0] == '?';
+}
+
+static void ask_everything(struct weft_btf *b)
+{
+	char text[200];
+
+	for (uint32_t id = 0; id < weft_btf_end(b) + 2; id++) {
+		struct weft_btf_type t;
+		uint64_t size;
+		uint32_t found;
+
+		weft_btf_print(b, id, "name", text, sizeof(text));
+		weft_btf_print(b, id, NULL, text, 1 + pick(20));
+		weft_btf_size(b, id, &size);
+		if (weft_btf_strip(b, id, &t, NULL)) {
+			weft_btf_each_member(b, &t, meet, NULL);
+			weft_btf_nearest_member(b, &t, "wanted");
+			weft_btf_enum(b, t.id);
+		}
+		if (weft_btf_type(b, id, &t))
+			weft_btf_find(b, t.name, UINT32_MAX, &found, NULL);
+	}
+	weft_btf_nearest(b, "sane", UINT32_MAX);
+}
+
+/* Any bytes of an object changed: it is refused, or every question about it has an answer. */
+Test(describe, BTF_MALFORMED_or_answers, .timeout = 110)
+{
+	int ids[4];
+	struct btf *b = make(ids);
+	unsigned opened = 0;
+	const void *bytes;
+	uint32_t size;
+
+	btf__add_enum(b, "e", 4);
+	btf__add_enum_value(b, "A", -1);
+	btf__add_enum64(b, "f", 8, false);
+	btf__add_enum64_value(b, "B", UINT64_MAX);
+	bytes = btf__raw_data(b, &size);
+	for (int round = 0; round < 6000; round++) {
+		uint8_t *copy = malloc(size);
+		struct weft_btf *btf;
+		uint32_t n = pick(8) ? size : (uint32_t)pick(size + 1);
+
+		memcpy(copy, bytes, size);
+		for (uint64_t k = pick(4); k; k--)
+			copy[pick(3) ? 24 + pick(size - 24) : pick(size)] =
+				(uint8_t)(pick(2) ? pick(16) : pick(256));
+		weft_error_clear(rig.err);
+		if (weft_btf_create(copy, n, false, NULL, &btf, rig.err)) {
+			cr_assert_str_eq(weft_error_tag(rig.err), "BTF_MALFORMED");
+			continue;
+		}
+		opened++;
+		ask_everything(btf);
+		weft_btfs_set_vmlinux(rig.btfs, btf);
+		for (uint32_t id = 0; id < weft_btf_end(btf) + 2; id++)
+			weft_btf_tell_function_type(rig.btfs, rig.arena, 0, id, &rig.func, NULL);
+		function(NULL, "one");
+		if (round % 50 == 49) {
+			weft_arena_destroy(rig.arena);
+			rig.arena = weft_arena_create();
+		}
+	}
+	cr_expect_gt(opened, 1000u);
 	btf__free(b);
 }
