@@ -154,3 +154,26 @@ uint32_t weft_lang_entry_mentions(const struct weft_clause *clause)
 			n += mentions(clause->actions[i].items[k].text.s);
 	return n;
 }
+
+/* A name that begins a word: `arg0`, `args`, `retval`; `errno` is made of `retval`. */
+static bool uses_args(const char *text)
+{
+	static const char *const names[] = {"arg", "retval", "errno"};
+
+	for (size_t i = 0; text && i < sizeof(names) / sizeof(names[0]); i++)
+		for (const char *p = text; (p = strstr(p, names[i])); p++)
+			if (p == text || !in_name(p[-1]))
+				return true;
+	return false;
+}
+
+bool weft_lang_args_mentions(const struct weft_clause *clause)
+{
+	if (uses_args(clause->when.s))
+		return true;
+	for (size_t i = 0; i < clause->n_actions; i++)
+		for (size_t k = 0; k < clause->actions[i].n_items; k++)
+			if (uses_args(clause->actions[i].items[k].text.s))
+				return true;
+	return false;
+}

@@ -394,6 +394,10 @@ int weft_lang_check_syntax(const struct weft_set *set, const struct weft_clause 
  * and 0 only if it uses none. */
 uint32_t weft_lang_entry_mentions(const struct weft_clause *clause);
 
+/* Whether a clause may use what its own probe gives: arguments, the value returned. Before typing,
+ * by its texts; true more often than need be. */
+bool weft_lang_args_mentions(const struct weft_clause *clause);
+
 /* The type that an argument of a probe has in the language; false: not understood. */
 bool weft_lang_arg_type(const struct weft_set *set, const struct weft_probe_info *info,
 			uint32_t index, struct weft_type *out);

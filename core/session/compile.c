@@ -137,11 +137,11 @@ static int type_enabling(struct weft_session *s, size_t i, struct weft_error *er
 	/* What the entry is like has to be known before its arguments can be typed. */
 	if (s->enablings[i].class->info.pairing.role == WEFT_PAIRING_RETURN &&
 	    !s->enablings[i].entry && list_mentions_entry(s, list))
-		ret = weft_enable_entry(s, (uint32_t)i, err);
+		ret = weft_enable_entry(s, (uint32_t)i, false, err);
 	if (!ret)
 		ret = typed_list(s, list, &s->enablings[i], NULL, &needs, err);
 	if (!ret && needs.elapsed && !s->enablings[i].entry)
-		ret = weft_enable_entry(s, (uint32_t)i, err);
+		ret = weft_enable_entry(s, (uint32_t)i, true, err);
 	if (!ret && needs.entry_args)
 		ret = capture(s, &s->enablings[i], needs.entry_args, err);
 	return ret;

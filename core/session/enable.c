@@ -174,13 +174,37 @@ static int give_cookie(struct weft_session *s, struct weft_enabling *e, uint32_t
 	return 0;
 }
 
+/* What was asked about in brief is needed in full. */
+static int complete(struct weft_session *s, struct weft_enabling *e, struct weft_error *err)
+{
+	struct weft_opened *o = e->class->provider;
+	struct weft_described described;
+	struct weft_params *params;
+	int ret;
+
+	ret = with_params(s, o, e->with, &params, err);
+	if (!ret)
+		ret = weft_info_describe(o, e->probe, params, false, &described, err);
+	if (ret)
+		return ret;
+	if (described.n != e->n_layouts)
+		return weft_fail(err, -EPROTO, "PLUGIN_INFO",
+				 "provider %s has other layouts of a probe when asked in brief",
+				 o->provider->name);
+	for (uint32_t i = 0; i < described.n; i++) {
+		e[i].class = described.classes[i];
+		e[i].brief = false;
+	}
+	return 0;
+}
+
 int weft_enable_probe(struct weft_session *s, const struct weft_probe *probe, uint32_t with,
-		      uint32_t *index, struct weft_error *err)
+		      bool brief, uint32_t *index, struct weft_error *err)
 {
 	struct weft_opened *o = weft_session_provider_of(s, probe);
 	struct weft_params *params;
 	struct weft_described described;
-	struct weft_enabling e = {.probe = probe, .with = with};
+	struct weft_enabling e = {.probe = probe, .with = with, .brief = brief};
 	uint32_t *slot;
 	int ret;
 
@@ -189,12 +213,14 @@ int weft_enable_probe(struct weft_session *s, const struct weft_probe *probe, ui
 	slot = index_slot(s->enabling_index, s->enabling_index_size, s->enablings, probe, with);
 	if (*slot) {
 		*index = *slot - 1;
+		if (!brief && s->enablings[*index].brief)
+			return complete(s, &s->enablings[*index], err);
 		return 0;
 	}
 	ret = with_params(s, o, with, &params, err);
 	if (ret)
 		return ret;
-	ret = weft_info_describe(o, probe, params, &described, err);
+	ret = weft_info_describe(o, probe, params, brief, &described, err);
 	if (ret)
 		return ret;
 	*index = (uint32_t)s->n_enablings;
@@ -219,7 +245,7 @@ int weft_enable_probe(struct weft_session *s, const struct weft_probe *probe, ui
 }
 
 /* The entry of a return, enabled for the sake of its frames, with the partner of the return's cookie. */
-int weft_enable_entry(struct weft_session *s, uint32_t returning, struct weft_error *err)
+int weft_enable_entry(struct weft_session *s, uint32_t returning, bool brief, struct weft_error *err)
 {
 	struct weft_enabling *r = &s->enablings[returning];
 	struct weft_opened *o = r->class->provider;
@@ -242,7 +268,7 @@ int weft_enable_entry(struct weft_session *s, uint32_t returning, struct weft_er
 		return weft_fail(err, -EPROTO, "PLUGIN_INFO",
 				 "provider %s pairs a return with an entry that it does not have",
 				 o->provider->name);
-	ret = weft_enable_probe(s, probe, r->with, &entry, err);
+	ret = weft_enable_probe(s, probe, r->with, brief, &entry, err);
 	if (ret)
 		return ret;
 	r = &s->enablings[returning];
@@ -268,6 +294,7 @@ struct match {
 	struct weft_session *s;
 	uint32_t clause;
 	uint32_t with;
+	bool brief; /* the clause uses nothing of what probes give */
 	struct weft_error *err;
 	size_t count;
 };
@@ -280,7 +307,7 @@ static int enable_match(const struct weft_probe *probe, void *arg)
 	uint32_t index, i, list = 0;
 	int ret;
 
-	ret = weft_enable_probe(s, probe, m->with, &index, m->err);
+	ret = weft_enable_probe(s, probe, m->with, m->brief, &index, m->err);
 	if (ret && ret != -ENOMEM && s->state == WEFT_SESSION_RUNNING) {
 		weft_session_give_up(s, ret, before, m->err);
 		return 0;
@@ -356,7 +383,10 @@ int weft_enable_match(struct weft_session *s, size_t from, struct weft_error *er
 
 	for (i = 0; i < s->set->n_clauses; i++) {
 		const struct weft_clause *c = &s->set->clauses[i];
-		struct match m = {.s = s, .clause = (uint32_t)i, .err = err};
+		struct match m = {.s = s,
+				  .clause = (uint32_t)i,
+				  .brief = !weft_lang_args_mentions(c),
+				  .err = err};
 
 		failed = with_of(s, c, &m.with, err);
 		if (failed)
@@ -391,7 +421,10 @@ static int enable_revived(struct weft_session *s, const struct weft_probe *probe
 	}
 	for (i = 0; !known && i < s->set->n_clauses; i++) {
 		const struct weft_clause *c = &s->set->clauses[i];
-		struct match m = {.s = s, .clause = (uint32_t)i, .err = err};
+		struct match m = {.s = s,
+				  .clause = (uint32_t)i,
+				  .brief = !weft_lang_args_mentions(c),
+				  .err = err};
 
 		ret = with_of(s, c, &m.with, err);
 		for (k = 0; !ret && k < c->n_patterns; k++)

@@ -219,6 +219,34 @@ static int host_function_type(const struct weft_host *host, int32_t fd, uint32_t
 	return ret;
 }
 
+struct functions {
+	int (*fn)(void *arg, const char *name);
+	void *arg;
+};
+
+static int meet_type(const struct weft_btf_type *t, void *arg)
+{
+	const struct functions *f = arg;
+
+	return t->kind == WEFT_BTF_FUNC ? f->fn(f->arg, t->name) : 0;
+}
+
+static int host_functions(const struct weft_host *host, const char *module,
+			  int (*fn)(void *arg, const char *name), void *arg, struct weft_error *err)
+{
+	struct functions f = {.fn = fn, .arg = arg};
+	struct weft_arena *arena;
+	struct weft_btfs *btfs = told_from(opened_of(host), &arena, err);
+	struct weft_btf *btf;
+	bool attachable;
+	int ret, fd;
+
+	if (!btfs)
+		return -ENOMEM;
+	ret = weft_btfs_module(btfs, module, &btf, &fd, &attachable, err);
+	return ret ? ret : weft_btf_each(btf, meet_type, &f);
+}
+
 static int host_type(const struct weft_host *host, const char *module, const char *name,
 		     uint32_t kind, struct weft_type_info *out, struct weft_error *err)
 {
@@ -328,6 +356,7 @@ void weft_host_init(struct weft_opened *o)
 		.kernel_function = host_function,
 		.kernel_type = host_type,
 		.function_type = host_function_type,
+		.kernel_functions = host_functions,
 		.elf_read = host_elf_read,
 		.elf_release = host_elf_release,
 		.elf_functions = host_elf_functions,

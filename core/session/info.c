@@ -445,11 +445,11 @@ static int describe_one(struct copier *c, const struct weft_probe_info *raw,
 }
 
 int weft_info_describe(struct weft_opened *o, const struct weft_probe *probe,
-		       const struct weft_params *with, struct weft_described *out,
+		       const struct weft_params *with, bool brief, struct weft_described *out,
 		       struct weft_error *err)
 {
 	struct copier c = {.provider = o, .probe = probe, .err = err};
-	struct weft_probe_info raw = {.struct_size = sizeof(raw)};
+	struct weft_probe_info raw = {.struct_size = sizeof(raw), .brief = brief};
 	size_t before = weft_error_count(err);
 	int ret;
 

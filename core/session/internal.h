@@ -66,6 +66,7 @@ struct weft_enabling {
 	uint32_t n_layouts; /* of the first of them: how many there are, at least 1; else 0 */
 	uint32_t entry;     /* RETURN with `elapsed`: index of the entry's enabling + 1; else 0 */
 	bool pairing_entry; /* a return's clause needs its frames */
+	bool brief;         /* its class has no arguments, for want of who uses them */
 	uint64_t capture;   /* ENTRY: the arguments that its frames keep; core/plan.h */
 	bool attached;
 	bool grouped;
@@ -223,7 +224,7 @@ struct weft_described {
 	struct weft_probe_desc entry;
 };
 int weft_info_describe(struct weft_opened *o, const struct weft_probe *probe,
-		       const struct weft_params *with, struct weft_described *out,
+		       const struct weft_params *with, bool brief, struct weft_described *out,
 		       struct weft_error *err);
 
 /* class.c */
@@ -240,11 +241,13 @@ int weft_class_view(struct weft_session *s, const struct weft_class *class, uint
 /* enable.c: patterns to enablings */
 int weft_enable_init(struct weft_session *s, struct weft_error *err);
 int weft_enable_match(struct weft_session *s, size_t from, struct weft_error *err);
+/* brief: no clause of it uses arguments or a value returned, as far as is known. */
 int weft_enable_probe(struct weft_session *s, const struct weft_probe *probe, uint32_t with,
-		      uint32_t *index, struct weft_error *err);
+		      bool brief, uint32_t *index, struct weft_error *err);
 /* Matches what was registered or came alive again since the last matching. */
 int weft_enable_discovered(struct weft_session *s, struct weft_error *err);
-int weft_enable_entry(struct weft_session *s, uint32_t returning, struct weft_error *err);
+int weft_enable_entry(struct weft_session *s, uint32_t returning, bool brief,
+		      struct weft_error *err);
 const struct weft_params *weft_enabling_params(struct weft_session *s,
 					       const struct weft_enabling *e);
 /* The cookies of the lists that no probe fires. */

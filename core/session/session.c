@@ -130,7 +130,7 @@ int weft_session_describe(struct weft_session *s, const struct weft_probe *probe
 	ret = plain_options(o, &none, err);
 	if (ret)
 		return ret;
-	ret = weft_info_describe(o, probe, none, &described, err);
+	ret = weft_info_describe(o, probe, none, false, &described, err);
 	weft_params_destroy(none);
 	if (ret)
 		return ret;

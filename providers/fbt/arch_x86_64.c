@@ -20,4 +20,6 @@ static const struct weft_loc_op return_ops[] = {
 const struct weft_location weft_fbt_frame_entry = {.ops = entry_ops, .n_ops = 1};
 const struct weft_location weft_fbt_frame_return = {.ops = return_ops, .n_ops = 3};
 const uint32_t weft_fbt_reg_args = 6;
+const struct weft_loc_op weft_fbt_stack_pointer = {.op = WEFT_LOC_REG, .size = 8, .imm = RSP};
+const int64_t weft_fbt_stack_args = 8; /* behind the return address */
 #endif

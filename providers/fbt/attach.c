@@ -47,6 +47,7 @@ static const struct {
 	{-EADDRNOTAVAIL, "FBT_REFUSED", "the kernel has several functions of this name"},
 	{-ENOENT, "FBT_REFUSED", "the kernel has no such function any more"},
 	{-ESRCH, "FBT_REFUSED", "the kernel has no such function any more"},
+	{-524, "FBT_REFUSED", "this kernel's fentry takes no function of so many arguments"},
 	{-EBUSY, "FBT_REFUSED", "something else has changed its first instructions"},
 };
 

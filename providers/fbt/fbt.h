@@ -53,6 +53,8 @@ struct weft_fbt_pool {
 	size_t size, cap;
 };
 
+#define WEFT_FBT_ARGS_MOST 32u
+
 struct weft_instance {
 	const struct weft_host *host;
 	const struct weft_params *params;
@@ -65,9 +67,9 @@ struct weft_instance {
 	enum weft_fbt_verdict verdict[WEFT_FBT_N_MECHANISMS];
 	int verdict_code[WEFT_FBT_N_MECHANISMS]; /* -errno */
 	char description[512];
-	struct weft_arg args[12]; /* of the last probe_info() */
-	struct weft_loc_op ops[12][4];
-	char prototype[512];
+	struct weft_arg args[WEFT_FBT_ARGS_MOST]; /* of the last probe_info() */
+	struct weft_loc_op ops[WEFT_FBT_ARGS_MOST][4];
+	uint32_t n_args;
 };
 
 /* functions.c */
@@ -123,6 +125,16 @@ void weft_fbt_load_class(enum weft_fbt_mechanism mechanism, bool is_return,
 /* arch_*.c: where a frame's identity lies: the address of the return address at the moment of the call. */
 extern const struct weft_location weft_fbt_frame_entry, weft_fbt_frame_return;
 extern const uint32_t weft_fbt_reg_args; /* integer arguments that are passed in registers */
+extern const struct weft_loc_op weft_fbt_stack_pointer;
+extern const int64_t
+	weft_fbt_stack_args; /* at the entry, from the stack pointer to those on the stack */
+
+/* arguments.c: fills in->args; words: the context is an array of words. Returns how many registers,
+ * or words, arguments take. */
+uint32_t weft_fbt_arguments(struct weft_instance *in, const struct weft_func_info *info, bool words);
+/* The value returned; word: where in the context, or -1 for the register. */
+void weft_fbt_retval(struct weft_instance *in, const struct weft_func_info *info, int word,
+		     struct weft_probe_info *out);
 
 /* attach.c */
 struct weft_attachment {

@@ -223,6 +223,36 @@ static int take_traceable(void *arg, const struct weft_fbt_symbol *s)
 	return 0;
 }
 
+static int take_typed(void *arg, const char *name)
+{
+	struct list *l = arg;
+
+	for (uint32_t i = *slot_of(l, name, "vmlinux"); i; i = l->in->functions[i - 1].next) {
+		l->traceable[i - 1 - l->first] = true;
+		l->n_traceable++;
+	}
+	return 0;
+}
+
+/* Without that file: what has a type was compiled from C. Assembly, which mostly cannot be traced,
+ * has none. What gcc renamed has lost its type or not, as the kernel was built; modules are all C. */
+static void settle_typed(struct list *l)
+{
+	const struct weft_host *host = l->in->host;
+	size_t size = offsetof(struct weft_host, kernel_functions) + sizeof(host->kernel_functions);
+
+	l->n_traceable = 0;
+	if (host->struct_size >= size)
+		host->kernel_functions(host, "vmlinux", take_typed, l, NULL);
+	for (size_t i = l->first; i < l->in->n_functions; i++) {
+		const struct weft_fbt_function *f = &l->in->functions[i];
+
+		if (!l->n_traceable || f->module != l->vmlinux_at ||
+		    strchr(weft_fbt_text(l->in, f->name), '.'))
+			l->traceable[i - l->first] = true;
+	}
+}
+
 static int settle_traceable(struct list *l)
 {
 	size_t n = l->in->n_functions - l->first;
@@ -235,7 +265,7 @@ static int settle_traceable(struct list *l)
 	if (ret == -ENOMEM)
 		return ret;
 	if (ret || !l->n_traceable) {
-		memset(l->traceable, true, n);
+		settle_typed(l);
 		l->in->host->log(l->in->host, WEFT_LOG_INFO,
 				 "available_filter_functions cannot be read (%s): functions that "
 				 "the kernel cannot trace may be listed",

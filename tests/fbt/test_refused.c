@@ -43,6 +43,30 @@ Test(fbt_refused, what_needs_no_kernel_goes_well)
 	cli_unlink_sets();
 }
 
+/* A probe that is only counted is described without its types; a second clause needs them. */
+Test(fbt_refused, types_are_asked_for_when_they_are_needed)
+{
+	struct cli_run c;
+	const char *path = cli_set("version: 1\n"
+				   "probes:\n"
+				   "  - probe: 'fbt:vmlinux:vfs_*:entry'\n"
+				   "    do: [count: {into: n, by: {f: probefunc}}]\n"
+				   "  - probe: 'fbt:vmlinux:vfs_read:entry'\n"
+				   "    do: [sum: {into: bytes, value: args.count}]\n"
+				   "  - probe: 'fbt:vmlinux:vfs_write:return'\n"
+				   "    do: [sum: {into: bytes, value: entry.count + elapsed}]\n");
+
+	CLI(&c, "check", BUILT_IN, path);
+	cr_expect_eq(c.status, 0, "%s", c.err);
+	cli_finish(&c);
+	/* All of vfs_*, then vfs_read, which has a clause more, then vfs_write's entry and return. */
+	CLI(&c, "explain", BUILT_IN, path);
+	cr_expect_eq(c.status, 0, "%s", c.err);
+	cr_expect(strstr(c.out, "program 4, ") && !strstr(c.out, "program 5, "), "%.600s", c.out);
+	cli_finish(&c);
+	cli_unlink_sets();
+}
+
 Test(fbt_refused, a_mechanism_that_is_asked_for)
 {
 	struct cli_run c;

@@ -13,8 +13,30 @@ bool vm_has_kprobe_multi(void)
 
 const char *const *vm_mechanisms(void)
 {
-	static const char *const all[] = {"kprobe", "kprobe_multi", NULL};
-	static const char *const old[] = {"kprobe", NULL};
+	static const char *const all[] = {"kprobe", "kprobe_multi", "fentry", NULL};
+	static const char *const old[] = {"kprobe", "fentry", NULL};
 
 	return vm_has_kprobe_multi() ? all : old;
+}
+
+uint64_t vm_busy(struct rig *r, const char *mechanism)
+{
+	uint64_t busy = cap_lost(&r->cap, "PROGRAM_BUSY");
+
+	if (strcmp(mechanism, "fentry") || !busy)
+		cap_expect_no_loss(&r->cap);
+	else
+		cap_expect_loss(&r->cap, "PROGRAM_BUSY", busy);
+	return busy;
+}
+
+void vm_expect_calls(struct rig *r, const char *mechanism, uint64_t counted, uint64_t calls)
+{
+	uint64_t busy = vm_busy(r, mechanism);
+
+	cr_expect_leq(counted, calls, "%s: %llu of %llu", mechanism, (unsigned long long)counted,
+		      (unsigned long long)calls);
+	cr_expect_geq(counted + busy, calls, "%s: %llu and %llu skipped, of %llu", mechanism,
+		      (unsigned long long)counted, (unsigned long long)busy,
+		      (unsigned long long)calls);
 }

@@ -9,4 +9,10 @@
 const char *const *vm_mechanisms(void);
 bool vm_has_kprobe_multi(void);
 
+/* That nothing was lost; with fentry, nothing but firings that found the program running, of which
+ * it is told how many. */
+uint64_t vm_busy(struct rig *r, const char *mechanism);
+/* That all calls were counted; with fentry, all but those skipped, which may be others' as well. */
+void vm_expect_calls(struct rig *r, const char *mechanism, uint64_t counted, uint64_t calls);
+
 #endif

@@ -343,6 +343,10 @@ struct weft_probe_info {
 	const struct weft_layout *layouts;
 	uint32_t n_layouts;
 	uint32_t layout_size; /* sizeof(struct weft_layout) as the plugin saw it */
+	/* Set by the core: nobody is going to use arguments, value returned and prototype of this probe.
+	 * They may be left out, and should be where they take time or set probes apart that are alike
+	 * otherwise. Everything else must be the same either way. */
+	uint32_t brief;
 };
 
 /* ---- attaching ----------------------------------------------------------------------------- */
@@ -790,6 +794,12 @@ struct weft_host {
 	 * information, which takes milliseconds. Fails if one is missing. */
 	int (*kernel_members)(const struct weft_host *, const char *const *paths, size_t n,
 			      uint32_t *offsets, struct weft_error *);
+
+	/* Calls fn with the name of each function of which the kernel, or a module, has the type; a
+	 * result other than 0 ends that and is returned. -ENOENT as above. */
+	int (*kernel_functions)(const struct weft_host *, const char *module,
+				int (*fn)(void *arg, const char *name), void *arg,
+				struct weft_error *);
 };
 
 /* ---- the provider --------------------------------------------------------------------------- */
