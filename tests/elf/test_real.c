@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Files of the system, read as readelf reads them. */
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "elf/rig.h"
@@ -79,4 +81,64 @@ Test(elf_real, one_reading_serves_those_who_follow)
 	weft_elf_release(r, b);
 	weft_elf_release(r, c);
 	weft_elf_reader_destroy(r);
+}
+
+/* Every symbol that nm lists, by name, version and address, and no other. */
+static void as_nm(const char *path)
+{
+	struct weft_elf_reader *r = weft_elf_reader_create(NULL);
+	const struct weft_elf *elf =
+		read_file(r, path, WEFT_ELF_WANT_FUNCTIONS | WEFT_ELF_WANT_DATA);
+	char command[512], line[16384];
+	unsigned int n = 0, listed = 0;
+	FILE *f;
+
+	snprintf(command, sizeof(command), "nm -D --defined-only '%s'", path);
+	f = popen(command, "r");
+	cr_assert(f);
+	while (fgets(line, sizeof(line), f)) {
+		char *end, *name, *version;
+		uint64_t address = strtoull(line, &end, 16);
+		uint32_t i;
+
+		if (end - line < 16 || end[1] == 'A') /* the names of versions */
+			continue;
+		listed++;
+		name = end + 3;
+		name[strcspn(name, "\n")] = '\0';
+		version = strchr(name, '@');
+		if (version) {
+			*version++ = '\0';
+			version += *version == '@';
+		}
+		for (i = weft_elf_symbol_from(elf, address); i < elf->n_symbols; i++) {
+			const struct weft_elf_symbol *s = weft_elf_symbol_at(elf, i);
+
+			if (s->address != address) {
+				i = elf->n_symbols;
+				break;
+			}
+			/* A program has copies of others' variables, which nm shows with theirs. */
+			if (!strcmp(s->name, name) &&
+			    (!elf->soname ||
+			     !strcmp(s->version ? s->version : "", version ? version : "")))
+				break;
+		}
+		cr_expect_lt(i, elf->n_symbols, "%s: %s@%s is not there", path, name,
+			     version ? version : "");
+		n += i < elf->n_symbols;
+	}
+	pclose(f);
+	cr_expect_gt(n, 100, "%s", path);
+	cr_expect_eq(elf->n_symbols, listed, "%s: %u of %u", path, elf->n_symbols, listed);
+	weft_elf_release(r, elf);
+	weft_elf_reader_destroy(r);
+}
+
+Test(elf_real, as_nm_lists_them)
+{
+	as_nm(LIBC);
+	as_nm("/usr/lib/x86_64-linux-gnu/libstdc++.so.6");
+	as_nm("/bin/bash");
+	as_nm("/usr/bin/python3.11");
 }
