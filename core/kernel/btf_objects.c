@@ -117,7 +117,7 @@ static int take_kernels(int fd, bool map, const char *path, const struct weft_bt
 			struct weft_btf **out, struct weft_error *err)
 {
 	void *bytes = MAP_FAILED;
-	size_t size;
+	size_t size = 0;
 	int ret = size_of(fd, path, &size, err);
 
 	if (ret)
@@ -134,7 +134,7 @@ static int take_file(int fd, const struct weft_btf *base, struct weft_btf **out,
 		     struct weft_error *err)
 {
 	static const char path[] = "a provider's file";
-	size_t size;
+	size_t size = 0;
 	void *bytes;
 	int ret = size_of(fd, path, &size, err);
 

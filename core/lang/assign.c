@@ -176,6 +176,11 @@ static struct weft_node *convert_value(struct weft_clause_typer *c, struct weft_
 				      "`%s=` changes integers, and `%s` is %s", weft_op_text(op),
 				      name, weft_type_phrase(to, want));
 	}
+	if (op != WEFT_OP_EQ && to->role != WEFT_ROLE_NONE)
+		return weft_sema_fail(&c->s, 0, "POINTER_ARITHMETIC",
+				      "`%s=` changes numbers, and `%s` is %s: set it to &%s[1] for "
+				      "the next element",
+				      weft_op_text(op), name, weft_type_phrase(to, want), name);
 	if (op == WEFT_OP_EQ && to->role != WEFT_ROLE_NONE && !weft_pointer_fits(&c->s, n, to))
 		return weft_sema_fail(&c->s, n->span.start, "STATE_TYPE",
 				      "`%s` is given %s here and %s at %u:%u; a cast makes one of the "

@@ -189,9 +189,12 @@ struct weft_node *weft_resolve_index(struct weft_sema *s, const struct weft_ast 
 {
 	const struct weft_ast *of = a->kid[0];
 	struct weft_node *n;
-	bool mine;
+	const struct weft_state_var *v;
+	bool mine, pointer;
 
-	if (of->kind != WEFT_AST_NAME || weft_name_is_taken(of->s)) {
+	v = of->kind == WEFT_AST_NAME ? weft_state_find(s->state, of->s) : NULL;
+	pointer = v && !v->n_keys && v->type.role != WEFT_ROLE_NONE; /* what it leads to */
+	if (of->kind != WEFT_AST_NAME || weft_name_is_taken(of->s) || pointer) {
 		n = weft_type_place(s, of);
 		if (!n || weft_has_elements(n))
 			return n ? weft_resolve_element(s, n, a) : NULL;

@@ -2,6 +2,7 @@
 /* Types of BTF in expressions: what becomes of them, and every way in which one can be wrong. */
 #include <errno.h>
 #include <linux/btf.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "made_types.h"
@@ -102,6 +103,65 @@ Test(lang_types, entries_and_returns)
 	expect("entry.file.f_mode", "(kernel+0:uint32 entry.arg0:struct file *)");
 	expect("retval->next", "(kernel+112:struct file * retval:struct file *)");
 	expect("entry.color == RED", "(==:int64 (int64 entry.arg1:uint32) 1:int64)");
+}
+
+/* ---- variables ---- */
+
+/* Sets a variable, emits an expression: its tree, or the tag of the error. */
+static const char *emitted(const char *assignment, const char *second, const char *expr)
+{
+	struct weft_action *list[4] = {rig_action(&r, "set", assignment, NULL)};
+	struct weft_typed_clause out;
+	const char *wrong;
+	char text[128];
+	size_t n = 1;
+
+	if (second)
+		list[n++] = rig_action(&r, "set", second, NULL);
+	snprintf(text, sizeof(text), "|x|%s", expr);
+	list[n] = rig_action(&r, "emit", text, NULL);
+	r.set.clauses = rig_clause(&r, NULL, list);
+	r.set.n_clauses = 1;
+	weft_error_clear(r.err);
+	if (weft_lang_clause(&r.env, r.set.clauses, r.arena, &out, r.err))
+		return weft_error_tag(r.err);
+	wrong = weft_lang_verify_clause(&out);
+	cr_expect(!wrong, "%s: %s", expr, wrong ? wrong : "");
+	return weft_node_print(out.actions[n].fields[0].node, true, r.arena);
+}
+
+Test(lang_types, variables_keep_types)
+{
+	cr_expect_str_eq(emitted("|v|args.file", NULL, "v.f_mode"),
+			 "(kernel+0:uint32 v:struct file *)");
+	cr_expect_str_eq(emitted("|self.v|args.file.next", NULL, "self.v->next.f_mode"),
+			 "(kernel+0:uint32 (kernel+112:struct file * self.v:struct file *))");
+	cr_expect_str_eq(emitted("|this.v|args.file", NULL, "this.v.c"),
+			 "(kernel+156:int32 this#0:struct file *)");
+	cr_expect_str_eq(emitted("|a[pid]|args.file", NULL, "a[pid].f_mode"),
+			 "(kernel+0:uint32 (a:struct file * (key:int64 (int64 pid:int32))))");
+	cr_expect_str_eq(emitted("|v|args.file.count", NULL, "v[2]"), "(kernel+8:int32 v:int *)");
+	cr_expect_str_eq(emitted("|self.v|args.file.count", NULL, "self.v[2]"),
+			 "(kernel+8:int32 self.v:int *)");
+	cr_expect_str_eq(emitted("|v|args.color", NULL, "v == RED"),
+			 "(==:int64 v:enum color 1:int64)");
+	/* Two ways to one type are one, 0 is a pointer to anything, and others are refused. */
+	cr_expect_str_eq(emitted("|v|args.file", "|v|args.file.next", "v.f_mode"),
+			 "(kernel+0:uint32 v:struct file *)");
+	cr_expect_str_eq(emitted("|v|args.file", "|v|NULL", "v.f_mode"),
+			 "(kernel+0:uint32 v:struct file *)");
+	cr_expect_str_eq(emitted("|v|args.file", "|v|(struct file *) args.n", "v.f_mode"),
+			 "(kernel+0:uint32 v:struct file *)");
+}
+
+Test(lang_types, STATE_TYPE)
+{
+	cr_expect_str_eq(emitted("|v|args.file", "|v|args.path.dentry", "v"), "STATE_TYPE");
+	cr_expect_str_eq(emitted("|v|args.file", "|v|args.n", "v"), "STATE_TYPE");
+	cr_expect_str_eq(emitted("|v|args.file", "|v|(struct file __user *) args.n", "v"),
+			 "STATE_TYPE");
+	cr_expect_str_eq(emitted("|v|args.file.f_path", NULL, "v"), "OBJECT_VALUE");
+	cr_expect_str_eq(emitted("|v|args.file", "|v|+= 1", "v"), "POINTER_ARITHMETIC");
 }
 
 /* Whose memory a string lies in: what the type says, unless the function says it. */
