@@ -332,6 +332,14 @@ static bool too_broad(const struct weft_pattern *p)
 	return true;
 }
 
+/* The first of the reports from `before` on. */
+static const char *first_reason(struct weft_error *err, size_t before)
+{
+	struct weft_report r;
+
+	return weft_error_report(err, before, &r) ? "there is none" : r.text;
+}
+
 static int match_pattern(struct weft_session *s, struct match *m,
 			 const struct weft_pattern *pattern, struct weft_pos pos, size_t from)
 {
@@ -347,9 +355,10 @@ static int match_pattern(struct weft_session *s, struct match *m,
 				"one field");
 		ret = weft_session_ask(s, pattern, &may_come, m->err);
 		if (ret == -ENOENT && may_come) {
-			weft_session_log(s, WEFT_LOG_WARNING,
-					 "line %u: no probe matches yet; waiting for one to appear",
-					 pos.line);
+			weft_session_log(
+				s, WEFT_LOG_WARNING,
+				"line %u: no probe matches yet, waiting for one to appear: %s",
+				pos.line, first_reason(m->err, before));
 			weft_error_truncate(m->err, before);
 			return 0;
 		}

@@ -38,7 +38,8 @@
 	"scope|ctx-kind|ctx-size|load-flags|cookie|identity|field-keys|map-keys|map-fd|map-other|"   \
 	"map-size|map-align|role|no-frame|no-entry|entry-other|entry-role|retval|guard|"             \
 	"location|prototype|names-many|names-nowhere|name-none|name-empty|name-long|name-garbled|"   \
-	"name-path|no-due|period"
+	"name-path|no-due|period|layouts-many|layouts-nowhere|layout-small|layout-text|layout-arg|"  \
+	"layout-const|layout-pair"
 
 static const struct weft_option_spec option_wrong = {
 	.struct_size = sizeof(option_wrong),
@@ -243,6 +244,35 @@ static void wrong_identity(struct weft_instance *in, struct weft_probe_info *out
 	}
 }
 
+static void wrong_layouts(struct weft_instance *in, struct weft_probe_info *out)
+{
+	static struct weft_layout layouts[2];
+
+	if (strncmp(in->wrong, "layout", 6) != 0)
+		return;
+	for (size_t i = 0; i < 2; i++)
+		layouts[i] = (struct weft_layout){.struct_size = sizeof(layouts[i]),
+						  .args = in->args,
+						  .n_args = 2,
+						  .n_sites = 1,
+						  .text = "here"};
+	out->layouts = layouts;
+	out->n_layouts = 2;
+	out->layout_size = sizeof(layouts[0]);
+	if (wrong(in, "layouts-many"))
+		out->n_layouts = WEFT_MAX_LAYOUTS + 1;
+	else if (wrong(in, "layouts-nowhere"))
+		out->layouts = NULL;
+	else if (wrong(in, "layout-small"))
+		out->layout_size = 8;
+	else if (wrong(in, "layout-text"))
+		layouts[1].text = "two\nlines";
+	else if (wrong(in, "layout-arg"))
+		layouts[1].n_args = 65;
+	else if (wrong(in, "layout-const"))
+		out->identity.kind = WEFT_IDENTITY_CONST;
+}
+
 static void wrong_pairing(struct weft_instance *in, uint64_t which, struct weft_probe_info *out)
 {
 	struct weft_pairing *p = &out->pairing;
@@ -300,6 +330,7 @@ static int wrong_probe_info(struct weft_instance *in, const struct weft_probe *p
 	wrong_args(in, out);
 	wrong_load(in, out);
 	wrong_identity(in, out);
+	wrong_layouts(in, out);
 	return 0;
 }
 
