@@ -41,6 +41,10 @@ extern const struct weft_uprobe_arch weft_uprobe_arch;
 void weft_uprobe_arch_place(const uint8_t *code, size_t size, uint64_t address, bool whole,
 			    struct weft_uprobe_place *out);
 
+/* What a register, by its DWARF number, is to calls: the bit of an argument, or
+ * WEFT_UPROBE_TOUCHES_FRAME; UINT32_MAX where it is none of these and may have changed. */
+uint32_t weft_uprobe_arch_register(int64_t dwarf);
+
 /* Why the kernel should not be asked for a probe on an instruction, or NULL. */
 const char *weft_uprobe_arch_unfit(const uint8_t *code, size_t size);
 /* Whether it emulates it. */

@@ -44,6 +44,18 @@ static const char instead[] = "the first instruction that can bear a probe";
 
 /* ---- registers ---- */
 
+uint32_t weft_uprobe_arch_register(int64_t dwarf)
+{
+	/* rax rdx rcx rbx rsi rdi rbp rsp r8 r9 */
+	static const int8_t args[] = {-1, 2, 3, -1, 1, 0, -1, -1, 4, 5};
+
+	if (dwarf == 6)
+		return WEFT_UPROBE_TOUCHES_FRAME;
+	if (dwarf < 0 || dwarf > 9 || args[dwarf] < 0)
+		return UINT32_MAX;
+	return 1u << args[dwarf];
+}
+
 /* The 64-bit register that a register is a part of. */
 static x86_reg whole_register(x86_reg r)
 {

@@ -30,14 +30,15 @@ static void destroy(struct weft_attachment *at)
 /* An older core does not say what is used: then everything is. */
 static struct weft_uprobe_use use_of(struct weft_instance *in,
 				     const struct weft_attach_request *request,
-				     const struct weft_attach_probe *r)
+				     const struct weft_attach_probe *r,
+				     const struct weft_uprobe_probe *p)
 {
 	bool says =
 		request->probe_size >= offsetof(struct weft_attach_probe, uses) + sizeof(r->uses);
 
 	return (struct weft_uprobe_use){
 		.cheap = weft_uprobe_wants_cheap(in, r->with),
-		.args = says ? r->used_args : UINT64_MAX,
+		.needs = says ? weft_uprobe_needs(in, p, r->used_args) : UINT32_MAX,
 		.uses = says ? r->uses : UINT32_MAX,
 	};
 }
@@ -64,7 +65,7 @@ static struct weft_attachment *create(struct weft_instance *in,
 		at->probes[i] = (struct weft_uprobe_attached){
 			.probe = p,
 			.cookie = r->cookie,
-			.use = use_of(in, request, r),
+			.use = use_of(in, request, r, p),
 		};
 	}
 	return at;

@@ -213,6 +213,7 @@ void weft_uprobe_file_destroy(struct weft_instance *in, struct weft_uprobe_file 
 	if (f->elf)
 		in->host->elf_release(in->host, f->elf);
 	free(f->names);
+	free(f->types);
 	free(f->landings);
 	free(f->path);
 	free(f->root);

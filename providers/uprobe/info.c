@@ -78,6 +78,13 @@ static void plain_args(struct builder *b, const char *unreadable, struct weft_pr
 	out->arg_size = sizeof(struct weft_arg);
 }
 
+static void typed_args(const struct weft_elf_function *types, struct weft_probe_info *out)
+{
+	out->args = types->args;
+	out->n_args = types->n_args;
+	out->arg_size = types->arg_size;
+}
+
 /* The stack pointer at the moment of the call, from that at the place. */
 static void frame(struct builder *b, int64_t by, struct weft_location *out)
 {
@@ -96,6 +103,7 @@ int weft_uprobe_probe_info(struct weft_instance *in, const struct weft_probe *pr
 		(struct weft_uprobe_probe *)(uintptr_t)in->host->probe_data(probe);
 	struct builder b = {.in = in};
 	struct weft_probe_desc desc = {.struct_size = sizeof(desc)};
+	const struct weft_elf_function *types = weft_uprobe_types(in, p);
 	bool go = p->n_sites && p->sites[0].file->go;
 
 	/* Not while events are made: looking at code takes longer than that. */
@@ -119,7 +127,10 @@ int weft_uprobe_probe_info(struct weft_instance *in, const struct weft_probe *pr
 					       .kind = WEFT_IDENTITY_COOKIE};
 	switch (p->kind) {
 	case WEFT_UPROBE_ENTRY:
-		plain_args(&b, go ? go_args : NULL, out);
+		if (types)
+			typed_args(types, out);
+		else
+			plain_args(&b, go ? go_args : NULL, out);
 		out->pairing.role = WEFT_PAIRING_ENTRY;
 		frame(&b, 0, &out->pairing.frame);
 		break;
@@ -131,6 +142,11 @@ int weft_uprobe_probe_info(struct weft_instance *in, const struct weft_probe *pr
 		out->pairing.entry.provider = "uprobe";
 		out->pairing.entry.name = "entry";
 		frame(&b, -(int64_t)weft_uprobe_arch.return_pops, &out->pairing.frame);
+		if (types) {
+			out->retval_type = types->retval_type;
+			out->retval = types->retval;
+			break;
+		}
 		out->retval_type = word;
 		push(&b, &out->retval,
 		     (struct weft_loc_op){
@@ -141,5 +157,7 @@ int weft_uprobe_probe_info(struct weft_instance *in, const struct weft_probe *pr
 		break;
 	}
 	out->pairing.struct_size = sizeof(out->pairing);
+	if (types)
+		out->prototype = types->prototype;
 	return 0;
 }

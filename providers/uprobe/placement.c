@@ -46,10 +46,8 @@ void weft_uprobe_decide(struct weft_uprobe_site *site)
 /* What the program uses that is not there any more. */
 static bool conflict(uint32_t touched, const struct weft_uprobe_use *use)
 {
-	uint32_t n = weft_uprobe_arch.n_reg_args, needs = use->args & ((1u << n) - 1);
+	uint32_t needs = use->needs;
 
-	if (use->args >> n)
-		needs |= WEFT_UPROBE_TOUCHES_STACK | WEFT_UPROBE_TOUCHES_MEMORY;
 	if (use->uses & WEFT_USES_FRAME)
 		needs |= WEFT_UPROBE_TOUCHES_STACK;
 	if (use->uses & WEFT_USES_USTACK)

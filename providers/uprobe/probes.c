@@ -181,8 +181,9 @@ struct creating {
 	const char *name;
 	enum weft_uprobe_kind kind;
 	uint64_t at;
-	bool adds; /* to probes that are attached already */
-	size_t n;  /* probes that are there or were made */
+	bool adds;  /* to probes that are attached already */
+	bool exact; /* the function is named */
+	size_t n;   /* probes that are there or were made */
 	struct weft_error *err;
 };
 
@@ -222,6 +223,7 @@ static int create(const struct creating *c, struct weft_uprobe_file *f, const ch
 	if (!p)
 		return c->in->host->fail(c->err, -ENOMEM, "NO_MEMORY", "out of memory");
 	p->kind = c->kind;
+	p->exact = c->exact;
 	p->at = c->at;
 	ret = sites_in(c->in, f, function, p, c->err);
 	if (!ret)
@@ -333,6 +335,7 @@ static int in_file_named(struct creating *c, const struct weft_uprobe_wanted *w,
 	};
 	int ret;
 
+	c->exact = w->function_text;
 	if (w->function_text) {
 		c->n++;
 		return create(c, f, w->function);

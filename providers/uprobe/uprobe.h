@@ -37,9 +37,8 @@ struct weft_uprobe_file {
 	size_t n_names;
 	uint8_t *landings; /* landings.c: a bit for each byte of the executable segments */
 	size_t n_landings;
-	const struct weft_elf_function *types; /* types.c: of all functions asked for, or NULL */
-	uint32_t n_types;
-	bool typed;
+	const struct weft_elf_function **types; /* types.c: of functions that were asked for */
+	size_t n_types, cap_types;
 };
 
 /* Files that a module text stands for. */
@@ -68,6 +67,7 @@ struct weft_uprobe_probe {
 	const struct weft_probe *registered;
 	enum weft_uprobe_kind kind;
 	uint64_t at;
+	bool exact; /* the function was named, not matched */
 	struct weft_uprobe_site *sites;
 	size_t n_sites, cap_sites;
 };
@@ -120,9 +120,9 @@ struct weft_instance {
 
 /* What a program looks at, for the choice of a place. */
 struct weft_uprobe_use {
-	bool cheap; /* it may be another than the exact one */
-	uint64_t args;
-	uint32_t uses; /* WEFT_USES_* */
+	bool cheap;     /* it may be another than the exact one */
+	uint32_t needs; /* of arguments: WEFT_UPROBE_TOUCHES_* that must not be */
+	uint32_t uses;  /* WEFT_USES_* */
 };
 
 /* One probe of an attachment, for sites that come later. */
@@ -221,6 +221,14 @@ const char *weft_uprobe_note(struct weft_instance *in, const struct weft_probe *
 			     const struct weft_params *with);
 /* Whether any jump of the file goes into (from, to]; landings.c. */
 int weft_uprobe_landings(struct weft_uprobe_file *file, uint64_t from, uint64_t to, bool *found);
+
+/* types.c */
+/* What is known of the probe's function, or NULL. */
+const struct weft_elf_function *weft_uprobe_types(struct weft_instance *in,
+						  const struct weft_uprobe_probe *probe);
+/* What has to be untouched for arguments to be readable. */
+uint32_t weft_uprobe_needs(struct weft_instance *in, const struct weft_uprobe_probe *probe,
+			   uint64_t used_args);
 
 /* info.c */
 int weft_uprobe_probe_info(struct weft_instance *in, const struct weft_probe *probe,

@@ -164,6 +164,48 @@ Test(builds, namesakes)
 	rig_finish(&r);
 }
 
+/* With debugging information arguments have names and types; what a pattern matches has words. */
+Test(builds, arguments_by_name)
+{
+	const char *program = UPROBE_PROGRAM_DIR "/debug-O2";
+	int64_t n = ROUNDS * (ROUNDS - 1) / 2;
+	struct worker w;
+	struct rig r;
+
+	for (size_t k = 0; k < sizeof(ways) / sizeof(ways[0]); k++) {
+		start(&r, &w, program, "calls");
+		rig_trace(&r, &w,
+			  "version: 1\n"
+			  "target: {pid: %d}\n"
+			  "providers: {uprobe: {%s}}\n"
+			  "probes:\n"
+			  "  - probe: 'uprobe:%s:eight:entry'\n"
+			  "    do:\n"
+			  "      - sum: {into: b, value: args.b}\n"
+			  "      - sum: {into: h, value: args.h}\n"
+			  "  - probe: 'uprobe:%s:jump:return'\n"
+			  "    do: [{sum: {into: jumps, value: retval}}]\n"
+			  "  - probe: 'uprobe:%s:tail*:entry'\n"
+			  "    do: [{sum: {into: words, value: arg0}}]\n",
+			  w.pid, ways[k], program, program, program);
+		cr_expect_eq(sum_of(&r, "b"), -n, "%s", ways[k]);
+		cr_expect_eq(sum_of(&r, "h"), 7 * n, "%s", ways[k]);
+		cr_expect_eq(sum_of(&r, "jumps"), ROUNDS, "%s", ways[k]);
+		cr_expect_eq(sum_of(&r, "words"), 2 * n + ROUNDS, "%s", ways[k]);
+		cap_expect_no_loss(&r.cap);
+		rig_finish(&r);
+	}
+	rig_init(&r);
+	cr_expect_neq(rig_prepare(&r,
+				  "version: 1\n"
+				  "probes:\n"
+				  "  - probe: 'uprobe:%s:inner:return'\n"
+				  "    do: [{sum: {into: s, value: retval}}]\n",
+				  program),
+		      0);
+	rig_finish(&r);
+}
+
 Test(builds, cplusplus_names)
 {
 	const char *program = UPROBE_PROGRAM_DIR "/over";
