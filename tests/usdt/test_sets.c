@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The shipped sets, run as people run them, against the programs that they are for. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -186,41 +187,89 @@ static void stop_postgres(void)
 	remove_dir();
 }
 
-Test(usdt_sets, postgres_queries_are_pgbench_s_transactions, .init = make_dir,
-     .fini = stop_postgres, .timeout = 120)
+static void start_postgres(void)
 {
-	char out[64], err[64];
-	int status;
-
+	make_dir();
 	cr_assert_eq(shell("chown postgres %s && cd / && su postgres -s /bin/sh -c '" PG
 			   "initdb -D %s/data -A trust && " PG
-			   "pg_ctl -D %s/data -w -l %s/log -o \"-k %s -c listen_addresses= -F\" start && " PG
+			   "pg_ctl -D %s/data -w -l %s/log -o \"-k %s -c listen_addresses= -c "
+			   "shared_buffers=3MB -F\" start && " PG
 			   "pgbench -h %s -i -q postgres' > /dev/null 2> /tmp/weft-sets-postgres",
 			   dir, dir, dir, dir, dir, dir),
 		     0, "see /tmp/weft-sets-postgres");
 	unlink("/tmp/weft-sets-postgres");
+}
+
+/* Runs a command as PostgreSQL's user while a set traces the machine; what the set printed. */
+static char *while_traced(const char *set, const char *command)
+{
+	char out[64], err[64];
+	int status;
+
 	snprintf(out, sizeof(out), "%s/out", dir);
 	snprintf(err, sizeof(err), "%s/err", dir);
+	close(open(err, O_CREAT | O_WRONLY, 0600));
 	pid_t tracer = fork();
 	if (tracer == 0) {
 		if (freopen(out, "w", stdout) && freopen(err, "w", stderr))
-			execl(CLI, CLI, "run", SETS "postgres-queries.yaml", "-v", "-o", "json",
-			      (char *)NULL);
+			execl(CLI, CLI, "run", set, "-v", "-o", "json", (char *)NULL);
 		_exit(127);
 	}
-	usleep(10000);
-	wait_for("err", "attached ");
 	wait_for("err", " after the start");
-	cr_expect_eq(shell("cd / && su postgres -s /bin/sh -c '" PG
-			   "pgbench -h %s -n -S -c 2 -t 500 postgres' > %s/bench 2>&1",
-			   dir, dir),
+	cr_expect_eq(shell("cd / && su postgres -s /bin/sh -c '%s' > %s/bench 2>&1", command, dir),
 		     0);
 	kill(tracer, SIGINT);
 	cr_assert_eq(waitpid(tracer, &status, 0), tracer);
-	char *bench = read_file("bench"), *text = read_file("out");
+	char *text = read_file("out");
+	cr_expect_eq(times(text, "\"type\":\"loss\""), 0, "%s", strstr(text, "\"loss\""));
+	return text;
+}
+
+Test(usdt_sets, postgres_queries_are_pgbench_s_transactions, .init = start_postgres,
+     .fini = stop_postgres, .timeout = 120)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), PG "pgbench -h %s -n -S -c 2 -t 500 postgres", dir);
+	char *text = while_traced(SETS "postgres-queries.yaml", command),
+	     *bench = read_file("bench");
 	cr_expect(strstr(bench, "actually processed: 1000/1000"), "%s", bench);
 	cr_expect_eq(times(text, "\"query\":\"SELECT abalance FROM pgbench_accounts"), 1000);
-	cr_expect_eq(times(text, "\"type\":\"loss\""), 0, "%s", strstr(text, "\"loss\""));
 	free(bench);
+	free(text);
+}
+
+/* An argument that lies at a symbol: "-4@NBuffers(%rip)", 3 MiB in pages of 8 KiB. */
+Test(usdt_sets, postgres_arguments_at_symbols, .init = start_postgres, .fini = stop_postgres,
+     .timeout = 120)
+{
+	char set[64], command[128];
+
+	snprintf(set, sizeof(set), "%s/set.yaml", dir);
+	cr_assert_eq(shell("printf 'version: 1\nname: t\nprobes:\n"
+			   "  - probe: usdt:postgres:postgresql:buffer__sync__done\n"
+			   "    do: [{emit: {buffers: arg0, written: arg1}}]\n"
+			   "  - probe: usdt:postgres:postgresql:checkpoint__done\n"
+			   "    do: [{emit: {written: arg0, buffers: arg1}}]\n' > %s",
+			   set),
+		     0);
+	snprintf(command, sizeof(command),
+		 PG
+		 "psql -h %s -c \"update pgbench_tellers set tbalance = 1\" -c checkpoint postgres",
+		 dir);
+	char *text = while_traced(set, command);
+	cr_expect_geq(times(text, "buffer__sync__done"), 1, "%s", text);
+	cr_expect_geq(times(text, "checkpoint__done"), 1, "%s", text);
+	cr_expect_eq(times(text, "\"buffers\":"), times(text, "\"buffers\":384"), "%s", text);
+	/* How many were written is at a symbol and an offset. */
+	char *log = read_file("log"), written[64];
+	const char *wrote = strstr(log, "checkpoint complete: wrote ");
+	cr_assert_not_null(wrote);
+	for (const char *next; (next = strstr(wrote + 1, "checkpoint complete: wrote "));)
+		wrote = next;
+	snprintf(written, sizeof(written), "\"written\":%ld,\"buffers\":384",
+		 strtol(wrote + 27, NULL, 10));
+	cr_expect(strstr(text, written), "%s not in %s", written, text);
+	free(log);
 	free(text);
 }
