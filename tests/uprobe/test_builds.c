@@ -310,6 +310,63 @@ Test(builds, UPROBE_INSTRUCTION)
 	rig_finish(&r);
 }
 
+/* One place of a batch that cannot be had costs no other. A clause that shows all registers is for
+ * the first instruction only. */
+Test(builds, a_batch_with_places_that_are_refused)
+{
+	const char *program = UPROBE_PROGRAM_DIR "/odd";
+	static const char *const good[] = {":loops_back:entry", ":overwrites:entry",
+					   ":moves_stack:entry", ":entered_twice:entry",
+					   ":jumps_in:entry"};
+	static const char *const bad[] = {":vector_first:entry", ":locked_first:entry",
+					  ":locked_only:entry"};
+	struct worker w;
+	struct rig r;
+	char said[96];
+
+	start(&r, &w, program, "");
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "target: {pid: %d}\n"
+		  "probes:\n"
+		  "  - probe: 'uprobe:%s:[a-z]*:entry'\n"
+		  "    do: [{emit: {all: regs}}]\n",
+		  w.pid, program);
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		cr_expect_eq(cap_count(&r.cap, good[i]), 7, "%s", good[i]);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		cr_expect_eq(cap_count(&r.cap, bad[i]), 0, "%s", bad[i]);
+		snprintf(said, sizeof(said), "%s: not attached: Operation not supported", bad[i]);
+		cr_expect(rig_has_said(&r, said), "%s", said);
+	}
+	cap_expect_no_loss(&r.cap);
+	rig_finish(&r);
+}
+
+/* The kernel keeps 64 return addresses of a thread; what is nested deeper is said to be lost. */
+Test(builds, returns_that_are_nested_too_deep)
+{
+	const char *argv[] = {builds[0], "deep", "99", NULL};
+	struct worker w;
+	struct rig r;
+
+	worker_program(&w, -1, argv);
+	rig_init(&r);
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "target: {pid: %d}\n"
+		  "probes:\n"
+		  "  - probe: 'uprobe:%s:factorial:entry'\n"
+		  "    do: [{count: {into: entries}}]\n"
+		  "  - probe: 'uprobe:%s:factorial:return'\n"
+		  "    do: [{count: {into: returns, by: [elapsed > 0]}}]\n",
+		  w.pid, builds[0], builds[0]);
+	cr_expect_eq(count_of(&r, "entries"), 100);
+	cr_expect_eq(count_of(&r, "returns"), 64);
+	cap_expect_loss(&r.cap, "PAIRING_DEPTH", 36);
+	rig_finish(&r);
+}
+
 /* All ten thousand, one program, each fires once. */
 Test(builds, ten_thousand)
 {

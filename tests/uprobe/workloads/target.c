@@ -6,6 +6,7 @@
  * target threads T N   T threads, N rounds each
  * target fork N        N rounds, and N in a child
  * target exec N        N rounds, then exec of "target calls N"
+ * target deep N         one call of factorial(N), N + 1 calls deep
  * target load FILE N   N times: dlopen FILE, call its lib_fn(i), dlclose
  * target wait MODE ... the same, after a byte was read from standard input
  *
@@ -167,6 +168,8 @@ int main(int argc, char **argv)
 	}
 	if (argc > 2 && !strcmp(argv[1], "calls"))
 		return rounds(atol(argv[2])) == -1;
+	if (argc > 2 && !strcmp(argv[1], "deep"))
+		return factorial(atol(argv[2])) == 1;
 	if (argc > 3 && !strcmp(argv[1], "threads"))
 		return threads(atol(argv[2]), atol(argv[3]));
 	if (argc > 2 && !strcmp(argv[1], "fork"))
