@@ -84,12 +84,17 @@ static bool can_appear(struct weft_instance *in)
 
 void weft_usdt_watch(struct weft_instance *in)
 {
+	const uint64_t one = 1;
+
 	if (in->watching || in->event_fd < 0 || !can_appear(in))
 		return;
 	in->seen = weft_usdt_seen_create();
 	if (!in->seen)
 		return;
 	in->watching = true;
+	in->look_again = true;
+	if (write(in->event_fd, &one, sizeof(one)) < 0)
+		in->look_again = false;
 	if (in->host->watch_processes(in->host, on_event, in, NULL))
 		in->host->log(in->host, WEFT_LOG_INFO,
 			      "files that programs load from now on are not traced: mappings cannot "
@@ -139,6 +144,42 @@ static int appeared(struct weft_instance *in, struct weft_registry *registry,
 	return ret;
 }
 
+struct looking {
+	struct weft_instance *in;
+	struct weft_registry *registry;
+	const struct weft_usdt_wanted *wanted;
+	bool *extended;
+	struct weft_error *err;
+};
+
+static int found_again(struct weft_usdt_file *f, const char *module, void *arg)
+{
+	const struct looking *l = arg;
+	size_t n = 0;
+
+	return weft_usdt_announce(l->in, l->registry, l->wanted, f, module, &n, l->extended, l->err);
+}
+
+/* Between the first look at the processes and the beginning of the watch some may have mapped a
+ * file: so there is a second look, at which nothing is read that is known. */
+static void look_again(struct weft_instance *in, struct weft_registry *registry, bool *extended,
+		       struct weft_error *err)
+{
+	in->look_again = false;
+	for (const struct weft_usdt_wanted *w = in->wanted; w; w = w->next) {
+		struct looking l = {in, registry, w, extended, err};
+		struct weft_usdt_search s = {
+			.module = *w->module ? w->module : "*",
+			.exact = w->literal && *w->module,
+			.found = found_again,
+			.arg = &l,
+		};
+
+		if (!s.exact || *s.module != '/')
+			weft_usdt_where(in, &s, NULL);
+	}
+}
+
 /* Sites more of probes that are enabled. */
 static void extend(struct weft_instance *in)
 {
@@ -173,6 +214,8 @@ int weft_usdt_discover(struct weft_instance *in, struct weft_registry *registry,
 		free(in->queue[i].path);
 	}
 	in->n_queue = 0;
+	if (in->look_again)
+		look_again(in, registry, &extended, err);
 	if (extended)
 		extend(in);
 	return ret;

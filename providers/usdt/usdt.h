@@ -86,6 +86,7 @@ struct weft_instance {
 	/* late.c */
 	int event_fd;
 	bool watching;
+	bool look_again; /* for what was mapped before the watching began */
 	struct weft_usdt_mapping *queue;
 	size_t n_queue, cap_queue;
 	struct weft_usdt_seen *seen;

@@ -3,10 +3,12 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/compiler/location.h"
@@ -432,4 +434,30 @@ Test(usdt_provider, USDT_SITES_LOST)
 	test_host_stop(&h);
 	snprintf(command, sizeof(command), "rm -r %s %s.d", path, path);
 	cr_expect_eq(system(command), 0);
+}
+
+/* Mapped after the first look, and before anybody watched. */
+Test(usdt_provider, what_comes_between_looking_and_watching)
+{
+	struct test_host h = {0};
+	char *const argv[] = {"sleep", "60", NULL}, *const env[] = {"LD_PRELOAD=" USDT_LOADED, NULL};
+
+	test_host_start(&h, &weft_provider_plugin, no_stash);
+	cr_assert_geq(weft_provider_plugin.discover_fd(h.instance), 0);
+	cr_expect_lt(match(&h, "libusdt-loaded.s?", "lib", "*"), 0, "nobody has it yet");
+	cr_assert_eq(weft_registry_size(h.core), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		execve("/bin/sleep", argv, env);
+		_exit(1);
+	}
+	for (int i = 0; i < 400 && weft_registry_size(h.core) == 0; i++) {
+		usleep(25000);
+		((struct weft_instance *)h.instance)->look_again = true; /* the child may be slow */
+		cr_assert_eq(weft_provider_plugin.discover(h.instance, h.registry, h.err), 0);
+	}
+	cr_expect_eq(weft_registry_size(h.core), 2);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	test_host_stop(&h);
 }
