@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# What is installed, in two parts: runtime (who traces) and dev (who writes a provider). `cpack -G DEB` makes the
+# What is installed, in two parts: runtime (who traces) and dev (who writes a provider, or a program with probes). `cpack -G DEB` makes the
 # packages weft and weft-dev of them.
 include(CMakePackageConfigHelpers)
 
@@ -46,6 +46,14 @@ install(FILES ${CMAKE_BINARY_DIR}/weft-config.cmake ${CMAKE_BINARY_DIR}/weft-con
 	cmake/provider.map DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/weft COMPONENT dev)
 install(DIRECTORY plugins/example/ DESTINATION ${CMAKE_INSTALL_DOCDIR}-dev/example COMPONENT dev)
 install(FILES plugins/ABI.md DESTINATION ${CMAKE_INSTALL_DOCDIR}-dev COMPONENT dev)
+
+# For programs that declare probes of their own: the library, which needs no weft to be there.
+install(TARGETS weft-user-shared LIBRARY COMPONENT runtime NAMELINK_COMPONENT dev)
+install(TARGETS weft-user-static ARCHIVE COMPONENT dev)
+install(FILES user/include/weft/user.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft COMPONENT dev)
+configure_file(cmake/weft-user.pc.in ${CMAKE_BINARY_DIR}/weft-user.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/weft-user.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+install(DIRECTORY examples/user-syscall/ DESTINATION ${CMAKE_INSTALL_DOCDIR}-dev/user-syscall COMPONENT dev)
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME weft)

@@ -27,29 +27,30 @@ static uint64_t now_ms(void)
 
 static bool is_alive(struct weft_table_slot *slot, unsigned s, uint64_t now)
 {
-	uint64_t beat = __atomic_load_n(&slot->beat, __ATOMIC_RELAXED);
+	uint64_t beat = __atomic_load_n(&slot->beat, __ATOMIC_RELAXED), since;
 
+	if (!beat)
+		return false;
 	if (beat != __atomic_load_n(&weft_user.beat[s], __ATOMIC_RELAXED)) {
 		__atomic_store_n(&weft_user.since[s], now, __ATOMIC_RELAXED);
 		__atomic_store_n(&weft_user.beat[s], beat, __ATOMIC_RELEASE);
 		return true;
 	}
-	return now - __atomic_load_n(&weft_user.since[s], __ATOMIC_RELAXED) < WEFT_LEASE_MS ||
-	       now < __atomic_load_n(&weft_user.since[s], __ATOMIC_RELAXED);
+	since = __atomic_load_n(&weft_user.since[s], __ATOMIC_RELAXED);
+	return now < since + WEFT_LEASE_MS;
 }
 
 /* Clears the bytes of dead tracers; false: nobody is left. */
-static bool check_leases(uint64_t *word)
+static bool check_leases(uint64_t *word, uint64_t value)
 {
 	struct weft_table_slot *slots = (void *)((char *)weft_user.table + WEFT_TABLE_SLOTS_AT);
-	uint8_t bytes[WEFT_TABLE_SLOTS];
-	uint64_t value = __atomic_load_n(word, __ATOMIC_RELAXED), now = now_ms();
+	uint64_t now = now_ms();
 	bool any = false;
 
-	memcpy(bytes, &value, sizeof(bytes));
-	for (unsigned s = 0; s < WEFT_TABLE_SLOTS; s++) {
-		if (!bytes[s])
-			continue;
+	while (value) {
+		unsigned s = (unsigned)__builtin_ctzll(value) / 8;
+
+		value &= ~(UINT64_C(0xff) << 8 * s);
 		if (is_alive(&slots[s], s, now)) {
 			any = true;
 			continue;
@@ -62,8 +63,8 @@ static bool check_leases(uint64_t *word)
 
 static bool is_ours(const uint64_t *word)
 {
-	return __atomic_load_n(&weft_user.table, __ATOMIC_ACQUIRE) && word >= weft_user.words &&
-	       word < weft_user.words + weft_user.table->capacity;
+	return __atomic_load_n(&weft_user.table, __ATOMIC_ACQUIRE) &&
+	       (uint64_t)word - (uint64_t)weft_user.words < weft_user.words_size;
 }
 
 uint64_t weft_probe_word(const weft_probe *probe)
@@ -72,17 +73,17 @@ uint64_t weft_probe_word(const weft_probe *probe)
 
 	if (!is_ours(word))
 		return 0;
-	return WEFT_CALL_WORD(WEFT_CALL_ID(weft_user.number, word - weft_user.words));
+	return weft_user.call + (uint64_t)(word - weft_user.words);
 }
 
 void weft_probe_fire(weft_probe *probe, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
 {
-	uint64_t call = weft_probe_word(probe);
+	uint64_t *word = (void *)probe;
 
-	if (!call || __atomic_load_n(&weft_user.off, __ATOMIC_RELAXED) ||
-	    !check_leases((uint64_t *)(void *)probe))
+	if (!is_ours(word) || __atomic_load_n(&weft_user.off, __ATOMIC_RELAXED) ||
+	    !check_leases(word, __atomic_load_n(word, __ATOMIC_RELAXED)))
 		return;
-	weft_user_call(call, a, b, c, d, e);
+	weft_user_call(weft_user.call + (uint64_t)(word - weft_user.words), a, b, c, d, e);
 }
 
 void weft_probe_fire_words(weft_probe *probe, const uint64_t *words, unsigned n)

@@ -25,6 +25,8 @@ struct weft_user {
 	struct weft_probe_table *table; /* NULL: none yet; set once, with release; never moves */
 	size_t size;
 	uint64_t *words;
+	uint64_t words_size; /* bytes */
+	uint64_t call;       /* the first word of the call, for index 0 */
 	uint32_t number;
 	uint32_t count;    /* declared by this process, or before it was forked */
 	uint32_t used;     /* bytes of declarations */

@@ -148,6 +148,8 @@ static int create(void)
 	t->flags = (tried ? WEFT_TABLE_TRIED : 0) | (ret ? WEFT_TABLE_OFF : 0);
 	weft_user.number = number;
 	weft_user.words = (void *)((char *)t + t->words);
+	weft_user.words_size = (uint64_t)capacity * sizeof(uint64_t);
+	weft_user.call = WEFT_CALL_WORD(WEFT_CALL_ID(number, 0));
 	weft_user.off |= ret != 0;
 	__atomic_store_n(&weft_user.table, t, __ATOMIC_RELEASE);
 	return 0;

@@ -389,6 +389,9 @@ int weft_session_start(struct weft_session *s, const struct weft_sink *sink, cha
 	ret = weft_target_spawn(s, err);
 	if (ret)
 		goto fail;
+	/* Targets are followed for the sake of probes that are still to come, too. */
+	if (s->plan->target_check)
+		s->plan->maps[WEFT_PLAN_TARGETS].used = true;
 	ret = weft_maps_create(&s->maps, s->plan, err);
 	if (ret)
 		goto fail;

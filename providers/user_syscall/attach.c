@@ -111,6 +111,7 @@ void us_tick(struct weft_instance *in)
 
 		if (f->slot < 0)
 			continue;
+		us_family_recheck(in, f);
 		if (!us_slot_beat(&f->table, f->slot, &expired) && expired != f->expired)
 			renew(in, f, expired);
 	}

@@ -255,6 +255,29 @@ static void look_for_sandbox(struct weft_instance *in, struct us_family *f, pid_
 	f->silent = why;
 }
 
+/* A program may have put a filter in force since it was enabled, or have said something about it. */
+void us_family_recheck(struct weft_instance *in, struct us_family *f)
+{
+	const char *before = f->silent;
+	uint32_t count;
+	char path[32];
+	int proc_fd;
+
+	snprintf(path, sizeof(path), "/proc/%d", f->pid);
+	proc_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (proc_fd < 0)
+		return;
+	us_table_count(&f->table, &count, &f->flags);
+	look_for_sandbox(in, f, f->pid, proc_fd);
+	close(proc_fd);
+	if (before == f->silent)
+		return;
+	for (uint32_t i = 0; i < f->n_instances; i++)
+		us_prepare(in, f->instances[i]);
+	for (uint32_t i = 0; i < f->n_instances; i++)
+		us_apply(in, f->instances[i]);
+}
+
 static int join(struct weft_instance *in, struct us_family *f, pid_t pid)
 {
 	uint64_t missed = 0;

@@ -149,8 +149,10 @@ static int load(struct us_kernel *k, enum us_program p, struct weft_error *err)
 	us_programs[p](k, code);
 	fd = support_code_load(code, &what);
 	free(code);
-	if (fd < 0)
+	if (fd < 0) {
+		k->host->context(err, "the program is %s", what.name);
 		return fail(k, fd, "a program of its own cannot be loaded", err);
+	}
 	k->programs[p] = fd;
 	return 0;
 }

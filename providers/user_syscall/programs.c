@@ -9,6 +9,8 @@
 
 #define BURST_NS INT32_C(1000000000) /* what a process may do at once: one second's worth */
 
+#define US_DIRECT_PROGRAMS 8
+
 enum label {
 	OUT,
 	FOUND,
@@ -30,6 +32,8 @@ enum label {
 	TAKEN_1,
 	TAKEN_2,
 	TAKEN_3,
+	TOO_LATE,
+	DIRECT, /* and the next US_DIRECT_PROGRAMS */
 };
 
 /* r0 = the element of the map whose key lies in the frame. */
@@ -125,6 +129,30 @@ static void take_token(const struct us_kernel *k, struct support_code *c)
 		support_jump_if_reg(c, BPF_JEQ, 0, 4, GO);
 	}
 	support_label(c, GO);
+}
+
+/*
+ * To the program in the probe's slot. Where the slot is a constant the kernel compiles a jump,
+ * which is patched as programs come and go; else it is an indirect one, which costs a retpoline.
+ * Most sessions have few programs. r6: context, r8: the probe.
+ */
+static void hand_over(const struct us_kernel *k, struct support_code *c)
+{
+	support_load(c, BPF_W, 9, 8, offsetof(struct us_probe_value, slot));
+	for (int slot = 0; slot < US_DIRECT_PROGRAMS; slot++) {
+		support_jump_if(c, BPF_JNE, 9, slot, DIRECT + (unsigned)slot);
+		support_mov(c, 1, 6);
+		support_map(c, 2, k->maps[US_PROGRAMS]);
+		support_set(c, 3, slot);
+		support_call(c, BPF_FUNC_tail_call);
+		support_jump(c, TOO_LATE);
+		support_label(c, DIRECT + (unsigned)slot);
+	}
+	support_mov(c, 1, 6);
+	support_map(c, 2, k->maps[US_PROGRAMS]);
+	support_mov(c, 3, 9);
+	support_call(c, BPF_FUNC_tail_call);
+	support_label(c, TOO_LATE);
 }
 
 /* An id of the table that is not enabled here is another tracer's, or was never declared. r7: id. */
@@ -233,10 +261,7 @@ static void dispatch(const struct us_kernel *k, struct support_code *c)
 	support_jump_if(c, BPF_JEQ, 0, 0, OUT);
 	support_load(c, BPF_DW, 1, 8, offsetof(struct us_probe_value, cookie));
 	support_store(c, BPF_DW, 0, 0, 1);
-	support_mov(c, 1, 6);
-	support_map(c, 2, k->maps[US_PROGRAMS]);
-	support_load(c, BPF_W, 3, 8, offsetof(struct us_probe_value, slot));
-	support_call(c, BPF_FUNC_tail_call);
+	hand_over(k, c);
 	count(k, c, US_LATE);
 	support_jump(c, OUT);
 
@@ -423,7 +448,8 @@ static void set_proc(const struct us_kernel *k, struct support_code *c)
 		support_alu_imm(c, BPF_LSH, 1, 32);
 		support_alu(c, BPF_OR, 1, 9);
 		support_store(c, BPF_DW, 7, at, 1);
-		support_store_imm(c, BPF_W, 6, done, 1);
+		support_set(c, 1, 1); /* no constants into a context, says 6.1 */
+		support_store(c, BPF_W, 6, done, 1);
 		support_jump(c, FOUND);
 		support_label(c, TAKEN_0 + i);
 	}

@@ -150,7 +150,8 @@ struct weft_instance {
  * look. -errno only if memory is short. */
 int us_family_adopt(struct weft_instance *in, pid_t pid, bool announced);
 void us_family_drop(struct weft_instance *in, struct us_family *f);
-void us_family_collect(struct weft_instance *in); /* those without processes */
+void us_family_recheck(struct weft_instance *in, struct us_family *f); /* its sandbox */
+void us_family_collect(struct weft_instance *in);                      /* those without processes */
 
 /* probes.c */
 int us_probe_of(struct weft_instance *in, struct us_family *f, const struct us_decl *d,

@@ -300,6 +300,44 @@ Test(user_syscall_tracers, sandboxes)
 		try_sandbox(&all[i]);
 }
 
+/* A filter that comes while the probe is enabled: within a second or two it is not any more. */
+static void close_the_door(void *arg)
+{
+	weft_probe *p;
+
+	(void)arg;
+	sender_begin();
+	p = weft_probe_declare("tracers", "p", "uint64 v", NULL);
+	stage_up(&stage->declared);
+	if (!sender_wait_enabled(&p, 1))
+		_exit(2);
+	WEFT_FIRE(p, 0);
+	confine(SECCOMP_RET_LOG);
+	for (int i = 0; i < 10000 && weft_probe_enabled(p); i++)
+		usleep(1000);
+	stage->tallies[0].n[0] = weft_probe_enabled(p);
+	stage_up(&stage->done);
+}
+
+Test(user_syscall_tracers, a_filter_while_enabled)
+{
+	struct cli_run c;
+	struct worker w;
+
+	stage = stage_create();
+	worker_fork(&w, close_the_door, NULL);
+	worker_go(&w);
+	cr_assert(stage_wait(&stage->declared, 1));
+	start(&c, w.pid, "60s");
+	cr_expect(stage_wait(&stage->done, 1));
+	worker_join(&w);
+	cr_expect_eq(stage->tallies[0].n[0], 0);
+	cli_wait(&c); /* its target has ended */
+	cr_expect_not_null(strstr(c.err, "seccomp filter"), "%s", c.err);
+	cli_finish(&c);
+	cli_unlink_sets();
+}
+
 /* ---- namespaces: another pid, mount, user and time namespace, and another user ---- */
 
 static void in_namespaces(void *arg)

@@ -31,6 +31,8 @@
 #error "weft/user.h is for 64-bit programs: the call's words do not fit the registers of others"
 #endif
 
+#define WEFT_USER_API __attribute__((visibility("default")))
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -49,18 +51,20 @@ typedef struct weft_probe weft_probe;
  *   -ENOSYS  this kernel or machine cannot do it, or the sandbox hides the call from tracers
  *   another  what a system call said
  */
-weft_probe *weft_probe_declare(const char *provider, const char *name, const char *args, int *error);
+WEFT_USER_API weft_probe *weft_probe_declare(const char *provider, const char *name,
+					     const char *args, int *error);
 
 /* The probe fires no more. Declared again with the same texts it is the same probe. */
-void weft_probe_undeclare(weft_probe *probe);
+WEFT_USER_API void weft_probe_undeclare(weft_probe *probe);
 
 /* Fires; to be called if the probe is enabled. Words that the arguments do not use are ignored. */
-void weft_probe_fire(weft_probe *probe, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e);
+WEFT_USER_API void weft_probe_fire(weft_probe *probe, uint64_t a, uint64_t b, uint64_t c,
+				   uint64_t d, uint64_t e);
 
 /* The first argument of the call that fires this probe, for code generators; 0: it never fires.
  * They should emit: load, branch, weft_probe_fire(); or the call, and weft_probe_fire() every
  * thousandth time, for it gives up what a tracer that was killed left enabled. */
-uint64_t weft_probe_word(const weft_probe *probe);
+WEFT_USER_API uint64_t weft_probe_word(const weft_probe *probe);
 
 static inline int weft_probe_enabled(const weft_probe *probe)
 {
@@ -83,13 +87,30 @@ enum weft_sandbox {
 };
 /* Before the first probe is declared, but for OFF. A program that puts a filter in force after it
  * has declared probes is not enabled by tracers, unless it has said ALLOWED or TRY first. */
-void weft_user_sandbox(enum weft_sandbox how);
+WEFT_USER_API void weft_user_sandbox(enum weft_sandbox how);
 
 /* The same for arguments of more than 5 words, up to 32: they are read where they lie. */
-void weft_probe_fire_words(weft_probe *probe, const uint64_t *words, unsigned n);
+WEFT_USER_API void weft_probe_fire_words(weft_probe *probe, const uint64_t *words, unsigned n);
 
 /* A word of any integer or pointer. */
+#ifdef __cplusplus
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
+extern "C++" {
+template <typename T> static inline uint64_t weft_word_(T x)
+{
+	return (uint64_t)x;
+}
+}
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+#define WEFT_WORD(x) weft_word_(x)
+#else
 #define WEFT_WORD(x) ((uint64_t)(x))
+#endif
 
 /* WEFT_FIRE(probe, words...): probe is a variable; up to 5 words, evaluated only if it is enabled. */
 #define WEFT_FIRE(...)                                                    \
