@@ -65,8 +65,8 @@ void us_prepare(struct weft_instance *in, struct us_instance *i)
 	if (!is_wanted(i) || i->known)
 		return;
 	f = i->family;
-	i->known = !us_kernel_set_probe(&in->kernel, f->id, WEFT_CALL_ID(f->table.number, i->index),
-					i->probe->cookie, i->probe->slot);
+	i->known = !us_kernel_set_probe(&in->kernel, f->id, i->index, i->probe->cookie,
+					i->probe->slot);
 	if (!i->known)
 		in->host->log(in->host, WEFT_LOG_WARNING,
 			      "process %d: %s is not enabled: there are too many probes", f->pid,
@@ -264,10 +264,13 @@ void us_detach(struct weft_instance *in, struct weft_attachment *at)
 		for (uint32_t i = 0; i < f->n_instances; i++) {
 			struct us_instance *inst = f->instances[i];
 
-			if (inst && inst->enabled && inst->probe->attachment == at) {
+			if (!inst || !inst->probe || inst->probe->attachment != at)
+				continue;
+			if (inst->enabled)
 				us_slot_enable(&f->table, f->slot, i, false);
-				inst->enabled = inst->known = false;
-			}
+			if (inst->known)
+				us_kernel_set_probe(&in->kernel, f->id, i, 0, US_NO_SLOT);
+			inst->enabled = inst->known = false;
 		}
 	}
 	us_probes_release(in, at);

@@ -130,13 +130,11 @@ void us_family_drop(struct weft_instance *in, struct us_family *f)
 
 		if (!inst)
 			continue;
-		if (inst->known && in->kernel.attached)
-			us_kernel_del_probe(&in->kernel, f->id, WEFT_CALL_ID(f->table.number, i));
 		us_probe_remove(inst);
 		free(inst);
 	}
 	if (in->kernel.attached)
-		memset(&in->kernel.families[f->id], 0, sizeof(in->kernel.families[0]));
+		us_kernel_drop_family(&in->kernel, f->id);
 	in->family_ids[f->id] = false;
 	us_table_close(&f->table);
 	free(f->instances);

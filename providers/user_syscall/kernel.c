@@ -28,8 +28,8 @@ static const struct {
 } maps[US_N_MAPS] = {
 	[US_PROCS] = {"us_procs", BPF_MAP_TYPE_HASH, 4, sizeof(struct us_proc), US_MAX_PROCS,
 		      BPF_F_NO_PREALLOC},
-	[US_PROBES] = {"us_probes", BPF_MAP_TYPE_HASH, sizeof(struct us_probe_key),
-		       sizeof(struct us_probe_value), US_MAX_PROBES, BPF_F_NO_PREALLOC},
+	[US_PROBES] = {"us_probes", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct us_probe_value),
+		       US_MAX_PROBES, BPF_F_MMAPABLE},
 	[US_FAMILIES] = {"us_families", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct us_family_value),
 			 US_MAX_FAMILIES, BPF_F_MMAPABLE},
 	[US_COUNTERS] = {"us_counters", BPF_MAP_TYPE_ARRAY, 4, US_N_COUNTERS * sizeof(uint64_t), 1,
@@ -49,8 +49,6 @@ static const struct {
 	[US_EXIT] = {"us_exit", BPF_PROG_TYPE_RAW_TRACEPOINT, 0},
 	[US_SET_PROC] = {"us_set_proc", BPF_PROG_TYPE_SYSCALL, BPF_F_SLEEPABLE},
 	[US_DEL_PROC] = {"us_del_proc", BPF_PROG_TYPE_SYSCALL, BPF_F_SLEEPABLE},
-	[US_SET_PROBE] = {"us_set_probe", BPF_PROG_TYPE_SYSCALL, BPF_F_SLEEPABLE},
-	[US_DEL_PROBE] = {"us_del_probe", BPF_PROG_TYPE_SYSCALL, BPF_F_SLEEPABLE},
 };
 
 void us_kernel_init(struct us_kernel *k, const struct weft_host *host, uint64_t rate,
@@ -129,8 +127,9 @@ static int make_maps(struct us_kernel *k, struct weft_error *err)
 			return fail(k, ret, "a map of its own cannot be made", err);
 	}
 	k->families = map_memory(k->maps[US_FAMILIES], US_MAX_FAMILIES * sizeof(*k->families));
+	k->probes = map_memory(k->maps[US_PROBES], US_MAX_PROBES * sizeof(*k->probes));
 	k->counters = map_memory(k->maps[US_COUNTERS], US_N_COUNTERS * sizeof(uint64_t));
-	if (!k->families || !k->counters)
+	if (!k->families || !k->probes || !k->counters)
 		return fail(k, -ENOMEM, "a map of its own cannot be mapped", err);
 	return 0;
 }
@@ -227,9 +226,12 @@ static void give_up(struct us_kernel *k)
 	for (size_t i = 0; i < US_N_PROGRAMS; i++)
 		k->programs[i] = support_close(k->programs[i]);
 	unmap_memory(k->families, US_MAX_FAMILIES * sizeof(*k->families));
+	unmap_memory(k->probes, US_MAX_PROBES * sizeof(*k->probes));
 	unmap_memory(k->counters, US_N_COUNTERS * sizeof(uint64_t));
 	k->families = NULL;
+	k->probes = NULL;
 	k->counters = NULL;
+	memset(k->owners, 0, sizeof(k->owners));
 	for (size_t i = 0; i < US_N_MAPS; i++)
 		if (i != US_COOKIE) /* programs may be compiled with it: close() has it */
 			k->maps[i] = support_close(k->maps[i]);
@@ -296,23 +298,6 @@ int us_kernel_forget(struct us_kernel *k, uint32_t tgid)
 	struct us_set_proc request = {.tgid = tgid};
 
 	return support_program_run(k->programs[US_DEL_PROC], &request, sizeof(request));
-}
-
-int us_kernel_set_probe(struct us_kernel *k, uint32_t family, uint32_t id, uint64_t cookie,
-			uint32_t slot)
-{
-	struct us_set_probe request = {.key = {.family = family, .id = id},
-				       .value = {.cookie = cookie, .slot = slot}};
-	int ret = support_program_run(k->programs[US_SET_PROBE], &request, sizeof(request));
-
-	return ret < 0 ? ret : request.result;
-}
-
-int us_kernel_del_probe(struct us_kernel *k, uint32_t family, uint32_t id)
-{
-	struct us_set_probe request = {.key = {.family = family, .id = id}};
-
-	return support_program_run(k->programs[US_DEL_PROBE], &request, sizeof(request));
 }
 
 int us_kernel_set_program(struct us_kernel *k, uint32_t slot, int prog_fd)

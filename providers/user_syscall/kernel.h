@@ -3,26 +3,27 @@
  * What the provider has in the kernel.
  *
  *   dispatcher   on the entry of getpid. Not the magic: done. Else: which process calls (PROCS),
- *                which declaration is meant (PROBES), is it within its rate; then the cookie is left
- *                in COOKIE of this CPU and control passes to the core's program by a tail call
- *                (PROGRAMS). One event and one look-up, however many programs a session has.
- *   fork         a child of a process in PROCS is in PROCS before it runs: it shares the table.
- *   exec, exit   take the process out, before another can have its number.
+ *                which declaration is meant (PROBES), is it within its rate; then the cookie is
+ * left in COOKIE of this CPU and control passes to the core's program by a tail call (PROGRAMS).
+ * One event and one look-up, however many programs a session has. fork         a child of a process
+ * in PROCS is in PROCS before it runs: it shares the table. exec, exit   take the process out,
+ * before another can have its number.
  *
  *   PROCS        tgid -> struct us_proc
- *   PROBES       {family, id} -> struct us_probe_value
  *   FAMILIES     family -> struct us_family_value; a family is the processes that share one table
+ *   PROBES       base of the family + index -> struct us_probe_value
  *   COUNTERS     enum us_counter
  *   EVENTS       struct us_event, for what the provider has to look at
  *
  * The maps are changed while programs look at them, so not by map system calls: these keep all
  * programs of tracepoints, kprobes and perf events from running on the CPU where they are preempted
  * (bpf_prog_active), ours and everyone's, and 6.1 does not even count it. Programs of type SYSCALL
- * do it instead, which are run by request; they have no such effect. PROGRAMS is of a kind that the
- * map calls treat apart, without that effect; FAMILIES and COUNTERS are mapped memory.
+ * do it with PROCS instead, which are run by request; they have no such effect. PROGRAMS is of a
+ * kind that the map calls treat apart, without that effect; all others are mapped memory.
  *
- * Elements of PROBES are deleted only when no process of their family is left, so that nobody can
- * be looking at one; an element that is there is changed in place, the slot last.
+ * A family has a range of PROBES, from `base` on, which are one word with the size. It gets a
+ * larger one as its table grows: a copy, that is complete before the word is changed. Ranges are
+ * used again only when no process of the family is left, so that nobody can be looking at one.
  */
 #ifndef WEFT_USER_SYSCALL_KERNEL_H
 #define WEFT_USER_SYSCALL_KERNEL_H
@@ -34,7 +35,8 @@
 
 #define US_TABLES       4u      /* of one process */
 #define US_MAX_PROCS    65536u  /* in PROCS */
-#define US_MAX_PROBES   262144u /* in PROBES */
+#define US_MAX_PROBES   131072u /* in PROBES */
+#define US_RANGE        64u     /* elements of the smallest range */
 #define US_MAX_FAMILIES 4096u
 #define US_MAX_PROGRAMS 1024u
 #define US_NO_SLOT      UINT32_MAX
@@ -53,19 +55,16 @@ struct us_proc {
 	uint32_t pad2;
 };
 
-struct us_probe_key {
-	uint32_t family, id;
-};
-
 struct us_probe_value {
 	uint64_t cookie;
-	uint32_t slot; /* in PROGRAMS */
+	uint32_t slot1; /* in PROGRAMS, + 1; 0: not enabled here. Stored last. */
 	uint32_t pad;
 };
 
 struct us_family_value {
 	uint32_t refs;  /* processes */
 	uint32_t count; /* declarations */
+	uint64_t range; /* base, size << 32 */
 };
 
 enum us_counter {
@@ -94,13 +93,6 @@ struct us_set_proc {
 	int32_t result;
 	uint64_t missed; /* out: calls that were not known until now */
 };
-struct us_set_probe {
-	struct us_probe_key key;
-	struct us_probe_value value;
-	int32_t result;
-	uint32_t pad;
-};
-
 enum us_mechanism { US_TRACEPOINT, US_RAW };
 
 enum us_map {
@@ -113,17 +105,7 @@ enum us_map {
 	US_COOKIE,
 	US_N_MAPS
 };
-enum us_program {
-	US_DISPATCH,
-	US_FORK,
-	US_EXEC,
-	US_EXIT,
-	US_SET_PROC,
-	US_DEL_PROC,
-	US_SET_PROBE,
-	US_DEL_PROBE,
-	US_N_PROGRAMS
-};
+enum us_program { US_DISPATCH, US_FORK, US_EXEC, US_EXIT, US_SET_PROC, US_DEL_PROC, US_N_PROGRAMS };
 
 struct us_offsets {
 	uint32_t tgid, pid, signal, live;
@@ -139,6 +121,8 @@ struct us_kernel {
 	int programs[US_N_PROGRAMS];
 	int holds[4]; /* links and events */
 	struct us_family_value *families;
+	struct us_probe_value *probes;
+	uint16_t owners[US_MAX_PROBES / US_RANGE]; /* which family has it; 0: none */
 	uint64_t *counters;
 	bool attached;
 };
@@ -157,9 +141,11 @@ int us_kernel_set_proc(struct us_kernel *k, uint32_t tgid, uint32_t number, uint
 		       uint64_t *missed);
 int us_kernel_clean(struct us_kernel *k, uint32_t tgid);
 int us_kernel_forget(struct us_kernel *k, uint32_t tgid);
-int us_kernel_set_probe(struct us_kernel *k, uint32_t family, uint32_t id, uint64_t cookie,
+/* Enables, or with US_NO_SLOT disables. -ENOSPC: no room for so many. */
+int us_kernel_set_probe(struct us_kernel *k, uint32_t family, uint32_t index, uint64_t cookie,
 			uint32_t slot);
-int us_kernel_del_probe(struct us_kernel *k, uint32_t family, uint32_t id);
+/* Gives back all that a family has. Nobody may refer to it any more. */
+void us_kernel_drop_family(struct us_kernel *k, uint32_t family);
 int us_kernel_set_program(struct us_kernel *k, uint32_t slot, int prog_fd);
 void us_kernel_del_program(struct us_kernel *k, uint32_t slot);
 uint64_t us_kernel_misses(const struct us_kernel *k);

@@ -138,9 +138,9 @@ static void take_token(const struct us_kernel *k, struct support_code *c)
  */
 static void hand_over(const struct us_kernel *k, struct support_code *c)
 {
-	support_load(c, BPF_W, 9, 8, offsetof(struct us_probe_value, slot));
+	support_load(c, BPF_W, 9, 8, offsetof(struct us_probe_value, slot1));
 	for (int slot = 0; slot < US_DIRECT_PROGRAMS; slot++) {
-		support_jump_if(c, BPF_JNE, 9, slot, DIRECT + (unsigned)slot);
+		support_jump_if(c, BPF_JNE, 9, slot + 1, DIRECT + (unsigned)slot);
 		support_mov(c, 1, 6);
 		support_map(c, 2, k->maps[US_PROGRAMS]);
 		support_set(c, 3, slot);
@@ -151,18 +151,18 @@ static void hand_over(const struct us_kernel *k, struct support_code *c)
 	support_mov(c, 1, 6);
 	support_map(c, 2, k->maps[US_PROGRAMS]);
 	support_mov(c, 3, 9);
+	support_alu_imm(c, BPF_SUB, 3, 1);
 	support_call(c, BPF_FUNC_tail_call);
 	support_label(c, TOO_LATE);
 }
 
-/* An id of the table that is not enabled here is another tracer's, or was never declared. r7: id. */
+/* An id of the table that is not enabled here is another tracer's, or was never declared. r7: index. */
 static void absent(const struct us_kernel *k, struct support_code *c)
 {
 	support_label(c, ABSENT);
-	look_up(k, c, US_FAMILIES, -16);
+	look_up(k, c, US_FAMILIES, -8);
 	support_jump_if(c, BPF_JEQ, 0, 0, OUT);
 	support_load(c, BPF_W, 1, 0, offsetof(struct us_family_value, count));
-	support_alu_imm(c, BPF_AND, 7, 0xfffff);
 	support_jump_if_reg(c, BPF_JGT, 1, 7, OUT);
 	count(k, c, US_FORGED);
 	support_jump(c, OUT);
@@ -250,11 +250,21 @@ static void dispatch(const struct us_kernel *k, struct support_code *c)
 
 	support_label(c, FOUND);
 	support_jump_if(c, BPF_JEQ, 3, 0, NEXT_0);
-	support_store(c, BPF_W, 10, -16, 3);
-	support_store(c, BPF_W, 10, -12, 7);
+	support_store(c, BPF_W, 10, -8, 3);
+	look_up(k, c, US_FAMILIES, -8);
+	support_jump_if(c, BPF_JEQ, 0, 0, OUT);
+	support_load(c, BPF_DW, 2, 0, offsetof(struct us_family_value, range));
+	support_mov(c, 3, 2);
+	support_alu_imm(c, BPF_RSH, 3, 32);
+	support_alu_imm(c, BPF_AND, 7, 0xfffff);
+	support_jump_if_reg(c, BPF_JGE, 7, 3, ABSENT);
+	support_alu(c, BPF_ADD, 2, 7);
+	support_store(c, BPF_W, 10, -16, 2);
 	look_up(k, c, US_PROBES, -16);
-	support_jump_if(c, BPF_JEQ, 0, 0, ABSENT);
+	support_jump_if(c, BPF_JEQ, 0, 0, OUT);
 	support_mov(c, 8, 0);
+	support_load(c, BPF_W, 1, 8, offsetof(struct us_probe_value, slot1));
+	support_jump_if(c, BPF_JEQ, 1, 0, ABSENT);
 	take_token(k, c);
 	support_store_imm(c, BPF_W, 10, -4, 0);
 	look_up(k, c, US_COOKIE, -4);
@@ -470,51 +480,7 @@ static void del_proc(const struct us_kernel *k, struct support_code *c)
 	take_out(k, c);
 }
 
-static void probe_key(struct support_code *c)
-{
-	support_mov(c, 6, 1);
-	support_load(c, BPF_W, 1, 6, IN(us_set_probe, key.family));
-	support_store(c, BPF_W, 10, -8, 1);
-	support_load(c, BPF_W, 1, 6, IN(us_set_probe, key.id));
-	support_store(c, BPF_W, 10, -4, 1);
-}
-
-/* r6: the request, r7: cookie, r8: slot. */
-static void set_probe(const struct us_kernel *k, struct support_code *c)
-{
-	const int16_t done = IN(us_set_probe, result);
-
-	probe_key(c);
-	support_load(c, BPF_DW, 7, 6, IN(us_set_probe, value.cookie));
-	support_load(c, BPF_W, 8, 6, IN(us_set_probe, value.slot));
-	look_up(k, c, US_PROBES, -8);
-	support_jump_if(c, BPF_JEQ, 0, 0, ABSENT);
-	support_set(c, 1, -1);
-	support_atomic(c, BPF_W, BPF_XCHG, 0, IN(us_probe_value, slot), 1);
-	support_store(c, BPF_DW, 0, IN(us_probe_value, cookie), 7);
-	support_atomic(c, BPF_W, BPF_XCHG, 0, IN(us_probe_value, slot), 8);
-	result(c, done, 0);
-	support_label(c, ABSENT);
-	support_store(c, BPF_DW, 10, -24, 7);
-	support_store_imm(c, BPF_DW, 10, -16, 0);
-	support_store(c, BPF_W, 10, -16, 8);
-	update(k, c, US_PROBES, -8, -24);
-	support_store(c, BPF_W, 6, done, 0);
-	end(c);
-}
-
-static void del_probe(const struct us_kernel *k, struct support_code *c)
-{
-	probe_key(c);
-	support_map(c, 1, k->maps[US_PROBES]);
-	support_frame(c, 2, -8);
-	support_call(c, BPF_FUNC_map_delete_elem);
-	support_store(c, BPF_W, 6, IN(us_set_probe, result), 0);
-	end(c);
-}
-
 void (*const us_programs[US_N_PROGRAMS])(const struct us_kernel *, struct support_code *) = {
-	[US_DISPATCH] = dispatch,   [US_FORK] = fork_hook,      [US_EXEC] = exec_hook,
-	[US_EXIT] = exit_hook,      [US_SET_PROC] = set_proc,   [US_DEL_PROC] = del_proc,
-	[US_SET_PROBE] = set_probe, [US_DEL_PROBE] = del_probe,
+	[US_DISPATCH] = dispatch, [US_FORK] = fork_hook,    [US_EXEC] = exec_hook,
+	[US_EXIT] = exit_hook,    [US_SET_PROC] = set_proc, [US_DEL_PROC] = del_proc,
 };

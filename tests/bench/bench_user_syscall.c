@@ -234,6 +234,9 @@ int main(int argc, char **argv)
 	traced("user-syscall, count",
 	       SET("user-syscall:bench-user-syscall:bench:fired", "count: {into: n}"), do_fire,
 	       10000);
+	traced("a plain getpid meanwhile",
+	       SET("user-syscall:bench-user-syscall:bench:fired", "count: {into: n}"), do_getpid,
+	       10000);
 	traced("user-syscall, count by value",
 	       SET("user-syscall:bench-user-syscall:bench:fired",
 		   "count: {into: n, by: {v: args.b}}"),

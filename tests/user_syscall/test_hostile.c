@@ -194,6 +194,11 @@ static void declare_differently(void *arg)
 	stage_up(&stage->declared);
 	if (!sender_wait_enabled(p, 1))
 		_exit(2);
+	/* The first is enabled before the session counts, the second by a session that does. */
+	if (second)
+		stage_up(&stage->go);
+	else if (!stage_wait(&stage->go, 1))
+		_exit(3);
 	for (int i = 0; i < (second ? 7 : 5); i++)
 		WEFT_FIRE(p[0], -1);
 }

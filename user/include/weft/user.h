@@ -68,8 +68,20 @@ WEFT_USER_API uint64_t weft_probe_word(const weft_probe *probe);
 
 static inline int weft_probe_enabled(const weft_probe *probe)
 {
+#if defined(__x86_64__) && defined(__GNUC__)
+	/* A comparison with memory and a branch, which compilers do not make of an atomic load. */
+	__asm__ goto("cmpq $0, %0\n\tjne %l[enabled]"
+		     :
+		     : "m"(*(const uint64_t *)(const void *)probe)
+		     : "cc"
+		     : enabled);
+	return 0;
+enabled:
+	return __builtin_expect(1, 0);
+#else
 	return __builtin_expect(
 		__atomic_load_n((const uint64_t *)(const void *)probe, __ATOMIC_RELAXED) != 0, 0);
+#endif
 }
 
 /*
