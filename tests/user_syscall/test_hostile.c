@@ -201,6 +201,10 @@ static void declare_differently(void *arg)
 		_exit(3);
 	for (int i = 0; i < (second ? 7 : 5); i++)
 		WEFT_FIRE(p[0], -1);
+	stage_up(&stage->done);
+	/* The session ends with the second. */
+	if (second && !stage_wait(&stage->done, 2))
+		_exit(4);
 }
 
 Test(user_syscall_hostile, a_name_that_is_taken)
