@@ -4,6 +4,7 @@
  * clauses; a firing is a run of the program as a raw tracepoint. What is seen is written down in
  * the form that model_set.c has, too.
  */
+#include <bpf/btf.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -16,6 +17,8 @@
 #include <unistd.h>
 
 #include "config/config.h"
+#include "core/btf/btf.h"
+#include "core/btf/source.h"
 #include "core/compiler/cell.h"
 #include "core/consumer.h"
 #include "core/kernel/bpf.h"
@@ -201,6 +204,59 @@ static void make_parts(struct engine *e)
 	}
 }
 
+/* ---- types ---- */
+
+static int get_types(struct weft_btf_source *source, int fd, struct weft_btf **out,
+		     struct weft_error *err)
+{
+	static struct weft_btf *types;
+	struct btf *b;
+	int i8, u8, i16, i32, u32, i64, c, pair, item, tagged;
+	const void *bytes;
+	uint32_t size;
+
+	(void)source;
+	(void)fd;
+	*out = types;
+	if (types)
+		return 0;
+	b = btf__new_empty();
+	i8 = btf__add_int(b, "s8", 1, BTF_INT_SIGNED);
+	u8 = btf__add_int(b, "u8", 1, 0);
+	i16 = btf__add_int(b, "s16", 2, BTF_INT_SIGNED);
+	i32 = btf__add_int(b, "int", 4, BTF_INT_SIGNED);
+	u32 = btf__add_int(b, "unsigned int", 4, 0);
+	i64 = btf__add_int(b, "long int", 8, BTF_INT_SIGNED);
+	c = btf__add_int(b, "char", 1, 0);
+	pair = btf__add_struct(b, "pair", 8);
+	btf__add_field(b, "e", i8, 0, 0);
+	btf__add_field(b, "f", u32, 32, 0);
+	/* What follows the struct: the array of char, that of int, the struct with a tag, a pointer. */
+	item = btf__add_struct(b, "item", 64);
+	btf__add_field(b, "a", u8, 0, 0);
+	btf__add_field(b, "b", i16, 16, 0);
+	btf__add_field(b, "lo", u32, 32, 5);
+	btf__add_field(b, "mid", i32, 37, 9);
+	btf__add_field(b, "hi", u32, 46, 18);
+	btf__add_field(b, "c", i64, 64, 0);
+	btf__add_field(b, "name", item + 1, 128, 0);
+	btf__add_field(b, "nums", item + 2, 256, 0);
+	btf__add_field(b, "inside", pair, 384, 0);
+	btf__add_field(b, "next", item + 4, 448, 0);
+	btf__add_array(b, i32, c, 16);
+	btf__add_array(b, i32, i32, 4);
+	tagged = btf__add_type_tag(b, "user", item);
+	btf__add_ptr(b, tagged);
+	bytes = btf__raw_data(b, &size);
+	if (weft_btf_create(memcpy(malloc(size), bytes, size), size, false, NULL, &types, err))
+		types = NULL;
+	btf__free(b);
+	*out = types;
+	return types ? 0 : -EINVAL;
+}
+
+static struct weft_btf_source types = {.get = get_types};
+
 /* ---- to a program ---- */
 
 static const struct weft_probe_info *info_of(void *arg, uint32_t clause)
@@ -211,11 +267,12 @@ static const struct weft_probe_info *info_of(void *arg, uint32_t clause)
 
 static int type_all(struct engine *e)
 {
-	struct weft_lang_env env = {.set = e->config, .info = &e->info, .probe = "t:m:f:n"};
+	struct weft_lang_env env = {
+		.set = e->config, .info = &e->info, .probe = "t:m:f:n", .btf = &types};
 	const char *wrong;
 	int ret;
 
-	ret = weft_state_build(e->config, info_of, e, NULL, e->config->arena, &e->state, e->err);
+	ret = weft_state_build(e->config, info_of, e, &types, e->config->arena, &e->state, e->err);
 	env.state = e->state;
 	for (size_t i = 0; i < e->config->n_clauses && !ret; i++) {
 		ret = weft_lang_clause(&env, &e->config->clauses[i], e->config->arena,

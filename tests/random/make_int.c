@@ -494,6 +494,52 @@ static struct rnd_x *peek(struct rnd_maker *m)
 		    address(m, f == F_PEEK && rnd_below(&m->draw, 5)), n, NULL);
 }
 
+/* ---- members ---- */
+
+#define I(n, s)                                                \
+	{                                                      \
+		.kind = RND_INT, .size = (n), .is_signed = (s) \
+	}
+const struct rnd_member rnd_members[M_MEMBERS] = {
+	[M_A] = {"a", 0, I(1, false), 0, 0, 0},
+	[M_B] = {"b", 2, I(2, true), 0, 0, 0},
+	[M_LO] = {"lo", 4, I(4, false), 0, 5, 0},
+	[M_MID] = {"mid", 4, I(4, true), 5, 9, 0},
+	[M_HI] = {"hi", 4, I(4, false), 14, 18, 0},
+	[M_C] = {"c", 8, I(8, true), 0, 0, 0},
+	[M_NAME] = {"name", 16, {.kind = RND_TEXT, .cap = 16}, 0, 0, 16},
+	[M_NUMS] = {"nums", 32, I(4, true), 0, 0, 4},
+	[M_E] = {"inside.e", 48, I(1, true), 0, 0, 0},
+	[M_F] = {"inside.f", 52, I(4, false), 0, 0, 0},
+	[M_NEXT] = {"next", 56, {.kind = RND_INT, .size = 8, .points = RND_USER}, 0, 0, 0},
+};
+#undef I
+
+struct rnd_x *rnd_member(struct rnd_maker *m, bool text)
+{
+	uint32_t i = text ? M_NAME : rnd_below(&m->draw, M_NEXT);
+	struct rnd_x *x, *of = address(m, true);
+
+	while (!text && i == M_NAME)
+		i = rnd_below(&m->draw, M_NEXT);
+	if (rnd_one_in(&m->draw, 5)) {
+		x = rnd_node(m, X_MEMBER, rnd_members[M_NEXT].type);
+		x->index = M_NEXT;
+		x->parens = false;
+		of = kids(x, of, NULL, NULL);
+	}
+	x = rnd_node(m, X_MEMBER, rnd_members[i].type);
+	x->index = i;
+	kids(x, of, NULL, NULL);
+	if (i != M_NUMS)
+		return x;
+	x->kid[1] = rnd_int(m, 1);
+	if (rnd_is_const(m->set, x->kid[1]))
+		x->kid[1] = argument(m);
+	x->n_kids = 2;
+	return x;
+}
+
 /* Of what kind is right for the function; then a length, or none. */
 
 static struct rnd_x *reading(struct rnd_maker *m, enum rnd_function f, struct rnd_type type,
@@ -585,7 +631,9 @@ struct rnd_x *rnd_int(struct rnd_maker *m, unsigned depth)
 	case 13:
 		return of_number(m, depth);
 	case 14:
-		return m->quiet ? leaf(m) : peek(m);
+		return m->quiet                  ? leaf(m)
+		       : rnd_one_in(&m->draw, 2) ? peek(m)
+						 : rnd_member(m, false);
 	case 15:
 	case 16:
 	case 17:

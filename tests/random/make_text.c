@@ -143,6 +143,7 @@ static struct rnd_x *make(struct rnd_maker *m, unsigned depth)
 	case 0:
 		return rnd_text_literal(m, m->set->strsize);
 	case 1:
+		return rnd_member(m, true);
 	case 2:
 		return rnd_read_text(m);
 	case 3:

@@ -443,6 +443,37 @@ static bool basename_of(struct model *m, const struct rnd_x *x, struct value *ou
 	return true;
 }
 
+static bool member(struct model *m, const struct rnd_x *x, struct value *out)
+{
+	const struct rnd_member *of = &rnd_members[x->index];
+	struct value base, index = {0};
+	uint64_t address, word = 0;
+	enum rnd_read got;
+
+	if (!model_eval(m, x->kid[0], &base))
+		return false;
+	address = (uint64_t)base.bits + of->offset;
+	if (x->n_kids == 2) {
+		if (!model_eval(m, x->kid[1], &index))
+			return false;
+		if ((uint64_t)index.bits >= of->n)
+			return fault(m, "FAULT_INDEX", x);
+		address += of->type.size * (uint64_t)index.bits;
+	}
+	if (of->type.kind == RND_TEXT)
+		return read_text(m, x, address, of->n, true, out);
+	got = rnd_memory_read(address, of->type.size, true, (uint8_t *)&word);
+	if (got)
+		return unreadable(m, got, x);
+	if (of->bits) {
+		word = word >> of->bit & ((UINT64_C(1) << of->bits) - 1);
+		if (of->type.is_signed && word >> (of->bits - 1))
+			word -= UINT64_C(1) << of->bits;
+	}
+	out->bits = model_fit((int64_t)word, of->type);
+	return true;
+}
+
 static bool call(struct model *m, const struct rnd_x *x, struct value *out)
 {
 	uint64_t address, want, word = 0;
@@ -528,6 +559,8 @@ bool model_eval(struct model *m, const struct rnd_x *x, struct value *out)
 		return state(m, x, out);
 	case X_CALL:
 		return call(m, x, out);
+	case X_MEMBER:
+		return member(m, x, out);
 	}
 	return false;
 }

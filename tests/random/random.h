@@ -58,7 +58,8 @@ enum rnd_node {
 	X_LOCAL, /* index */
 	X_DEFAULT,
 	X_DEFINED,
-	X_CALL, /* function */
+	X_CALL,   /* function */
+	X_MEMBER, /* index: of rnd_members; kid: whose it is, an address or a MEMBER; then an index */
 };
 
 enum rnd_op {
@@ -270,6 +271,17 @@ struct rnd_set {
 
 extern const char *const rnd_probes[RND_PROBES][4]; /* provider, module, function, name */
 
+/* Members of `struct item`, whose type the engine gives and pointers of the process lead to. */
+struct rnd_member {
+	const char *text;
+	uint32_t offset;
+	struct rnd_type type;
+	uint32_t bit, bits; /* of a bit field; bits 0: it is none */
+	uint32_t n;         /* elements of an array; TEXT: its bytes */
+};
+enum { M_A, M_B, M_LO, M_MID, M_HI, M_C, M_NAME, M_NUMS, M_E, M_F, M_NEXT, M_MEMBERS };
+extern const struct rnd_member rnd_members[M_MEMBERS];
+
 /* ---- draw.c: numbers, by chance ---- */
 
 struct rnd_draw {
@@ -324,6 +336,7 @@ struct rnd_x *rnd_int(struct rnd_maker *m, unsigned depth);
 struct rnd_x *rnd_text_x(struct rnd_maker *m, unsigned depth);
 struct rnd_x *rnd_bytes(struct rnd_maker *m);
 struct rnd_x *rnd_probe(struct rnd_maker *m);
+struct rnd_x *rnd_member(struct rnd_maker *m, bool text);
 struct rnd_x *rnd_read_text(struct rnd_maker *m); /* copyinstr and its like */
 struct rnd_x *rnd_literal(struct rnd_maker *m, uint64_t value);
 struct rnd_x *rnd_text_literal(struct rnd_maker *m, uint32_t cap);

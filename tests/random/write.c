@@ -132,6 +132,21 @@ static void node(struct writer *w, FILE *f, struct rnd_x *x)
 		fputs("defined", f);
 		list(w, f, x, '(', ')');
 		break;
+	case X_MEMBER:
+		if (x->kid[0]->node == X_MEMBER) {
+			expression(w, f, x->kid[0], 0);
+		} else {
+			fputs("((struct item __user *) ", f);
+			expression(w, f, x->kid[0], 1);
+			fputc(')', f);
+		}
+		fprintf(f, "%s%s", x->index % 2 ? "->" : ".", rnd_members[x->index].text);
+		if (x->n_kids < 2)
+			break;
+		fputc('[', f);
+		expression(w, f, x->kid[1], COND_LEVEL);
+		fputc(']', f);
+		break;
 	case X_CALL:
 		fputs(rnd_functions[x->function], f);
 		list(w, f, x, '(', ')');
