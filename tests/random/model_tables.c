@@ -143,6 +143,8 @@ void model_add(struct model *m, const struct rnd_action *a, const struct value *
 	if (!r) {
 		r = weft_arena_alloc(m->arena, sizeof(*r));
 		memcpy(r->keys, keys, sizeof(r->keys));
+		/* Without keys the row is there from the beginning. */
+		r->was_cleared = !t->n_keys && m->table_cleared[a->table];
 		r->next = m->rows[a->table];
 		m->rows[a->table] = r;
 	}

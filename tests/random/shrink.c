@@ -151,16 +151,15 @@ static void shrink_firings(struct shrinker *s)
 	const uint64_t zero = 0;
 
 	for (uint32_t i = set->n_firings; i-- && set->n_firings > 1;) {
-		uint64_t old[RND_FIRINGS][RND_WORDS];
+		struct rnd_set old = *set;
+		uint32_t behind = set->n_firings - i - 1;
 
-		memcpy(old, set->firings, sizeof(old));
-		memmove(set->firings[i], set->firings[i + 1],
-			(set->n_firings - i - 1) * sizeof(set->firings[0]));
+		memmove(set->firings[i], set->firings[i + 1], behind * sizeof(set->firings[0]));
+		memmove(&set->probe[i], &set->probe[i + 1], behind * sizeof(set->probe[0]));
+		memmove(&set->cpus[i], &set->cpus[i + 1], behind * sizeof(set->cpus[0]));
 		set->n_firings--;
-		if (tried(s))
-			continue;
-		set->n_firings++;
-		memcpy(set->firings, old, sizeof(old));
+		if (!tried(s))
+			*set = old;
 	}
 	for (uint32_t i = 0; i < set->n_firings; i++)
 		for (uint32_t k = 0; k < RND_WORDS - 1; k++) /* the last tells the probe */
