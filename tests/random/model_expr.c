@@ -160,7 +160,7 @@ bool model_same(const struct value *a, const struct value *b, bool text)
 {
 	if (!text)
 		return a->bits == b->bits;
-	return a->text.n == b->text.n && !memcmp(a->text.s, b->text.s, a->text.n);
+	return a->text.n == b->text.n && (!a->text.n || !memcmp(a->text.s, b->text.s, a->text.n));
 }
 
 struct element *model_find(struct model *m, uint32_t var, const struct value *keys)
@@ -376,7 +376,7 @@ static bool of_number(struct model *m, const struct rnd_x *x, struct value *out)
 static bool contains(enum rnd_function f, struct rnd_text in, struct rnd_text what)
 {
 	for (uint32_t at = 0; at + what.n <= in.n; at++) {
-		if (memcmp(in.s + at, what.s, what.n))
+		if (what.n && memcmp(in.s + at, what.s, what.n))
 			continue;
 		if (f == F_STRCONTAINS || (f == F_STARTSWITH && !at) ||
 		    (f == F_ENDSWITH && at + what.n == in.n))

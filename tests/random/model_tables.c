@@ -259,7 +259,8 @@ static void say_row(struct model *m, size_t i, void *arg)
 
 static int compare_text(struct rnd_text a, struct rnd_text b)
 {
-	int d = memcmp(a.s, b.s, a.n < b.n ? a.n : b.n);
+	uint32_t n = a.n < b.n ? a.n : b.n;
+	int d = n ? memcmp(a.s, b.s, n) : 0;
 
 	return d ? d : compare(a.n, b.n);
 }

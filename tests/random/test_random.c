@@ -15,7 +15,7 @@
 #define SEED     20240917u
 #define MANY     25000u
 #define FEW      1000u
-#define LARGE    150u
+#define LARGE    60u
 #define FAILURES 5u /* that are looked at, before it is enough */
 
 /* Sets that are wrong are refused, and rightly: a set that is refused fails only if that is what is
