@@ -14,6 +14,8 @@ struct machine {
 	size_t ctx_size;
 	uint8_t *state;
 	size_t state_size;
+	machine_helper *helper; /* NULL: nothing may be called */
+	void *arg;
 };
 
 static bool within(uint64_t address, size_t size, const void *from, size_t bytes)
@@ -164,6 +166,43 @@ static const char *step_alu(struct machine *m, const struct bpf_insn *i)
 	return wrong;
 }
 
+static const char *step_atomic(struct machine *m, const struct bpf_insn *i, uint64_t at,
+			       uint64_t old)
+{
+	uint64_t s = m->r[i->src_reg];
+
+	switch (i->imm) {
+	case BPF_ADD:
+		return store(m, at, 8, old + s);
+	case BPF_OR:
+		return store(m, at, 8, old | s);
+	case BPF_ADD | BPF_FETCH:
+		m->r[i->src_reg] = old;
+		return store(m, at, 8, old + s);
+	case BPF_XCHG:
+		m->r[i->src_reg] = old;
+		return store(m, at, 8, s);
+	case BPF_CMPXCHG:
+		if (m->r[0] == old)
+			return store(m, at, 8, s);
+		m->r[0] = old;
+		return NULL;
+	default:
+		return "unknown atomic operation";
+	}
+}
+
+static const char *step_call(struct machine *m, const struct bpf_insn *i)
+{
+	if (!m->helper)
+		return "call";
+	m->r[0] = m->helper(m->arg, i->imm, &m->r[1]);
+	m->known = (uint16_t)((m->known & ~0x3fu) | 1u);
+	/* What a helper fills in, it may have. */
+	memset(m->written, 1, sizeof(m->written));
+	return NULL;
+}
+
 static const char *step_memory(struct machine *m, const struct bpf_insn *i)
 {
 	uint64_t at = m->r[i->dst_reg] + (uint64_t)(int64_t)i->off, old;
@@ -184,20 +223,41 @@ static const char *step_memory(struct machine *m, const struct bpf_insn *i)
 		if (BPF_MODE(i->code) == BPF_MEM)
 			return store(m, at, size_of(i->code), m->r[i->src_reg]);
 		wrong = load(m, at, 8, &old);
-		if (wrong || (i->imm & ~BPF_FETCH) != BPF_ADD)
-			return wrong ? wrong : "unknown atomic operation";
-		wrong = store(m, at, 8, old + m->r[i->src_reg]);
-		if (i->imm & BPF_FETCH)
-			m->r[i->src_reg] = old;
-		return wrong;
+		return wrong ? wrong : step_atomic(m, i, at, old);
 	}
 }
 
 const char *machine_run(const struct bpf_insn *insns, uint32_t n, const void *ctx, size_t ctx_size,
 			void *state, size_t state_size)
 {
-	struct machine m = {
-		.ctx = ctx, .ctx_size = ctx_size, .state = state, .state_size = state_size};
+	return machine_run_calling(insns, n, ctx, ctx_size, state, state_size, NULL, NULL);
+}
+
+static const char *step_load64(struct machine *m, const struct bpf_insn *i)
+{
+	uint64_t value = (uint64_t)(uint32_t)i[1].imm << 32 | (uint32_t)i->imm;
+
+	if (i->src_reg == BPF_PSEUDO_MAP_FD)
+		value = (uint32_t)i->imm;
+	else if (i->src_reg == BPF_PSEUDO_MAP_VALUE && !i->imm)
+		value = (uintptr_t)m->state + (uint32_t)i[1].imm;
+	else if (i->src_reg)
+		return "unknown map";
+	m->r[i->dst_reg] = value;
+	m->known |= (uint16_t)(1u << i->dst_reg);
+	return NULL;
+}
+
+const char *machine_run_calling(const struct bpf_insn *insns, uint32_t n, const void *ctx,
+				size_t ctx_size, void *state, size_t state_size,
+				machine_helper *helper, void *arg)
+{
+	struct machine m = {.ctx = ctx,
+			    .ctx_size = ctx_size,
+			    .state = state,
+			    .state_size = state_size,
+			    .helper = helper,
+			    .arg = arg};
 	const char *wrong = NULL;
 	uint32_t pc = 0;
 
@@ -216,12 +276,7 @@ const char *machine_run(const struct bpf_insn *insns, uint32_t n, const void *ct
 			wrong = step_alu(&m, i);
 			break;
 		case BPF_LD:
-			if (i->src_reg && (i->src_reg != BPF_PSEUDO_MAP_VALUE || i->imm))
-				return "unknown map";
-			m.r[i->dst_reg] =
-				i->src_reg ? (uintptr_t)state + (uint32_t)i[1].imm
-					   : (uint64_t)(uint32_t)i[1].imm << 32 | (uint32_t)i->imm;
-			m.known |= (uint16_t)(1u << i->dst_reg);
+			wrong = step_load64(&m, i);
 			pc++;
 			break;
 		case BPF_JMP32:
@@ -236,10 +291,10 @@ const char *machine_run(const struct bpf_insn *insns, uint32_t n, const void *ct
 			if (BPF_OP(i->code) == BPF_EXIT)
 				return is_known(&m, 0) ? NULL : "exit without a result";
 			if (BPF_OP(i->code) == BPF_CALL)
-				return "call";
-			if (jumps(BPF_OP(i->code), m.r[i->dst_reg],
-				  BPF_SRC(i->code) == BPF_X ? m.r[i->src_reg]
-							    : (uint64_t)(int64_t)i->imm))
+				wrong = step_call(&m, i);
+			else if (jumps(BPF_OP(i->code), m.r[i->dst_reg],
+				       BPF_SRC(i->code) == BPF_X ? m.r[i->src_reg]
+								 : (uint64_t)(int64_t)i->imm))
 				pc += (uint32_t)i->off;
 			break;
 		default:
