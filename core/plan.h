@@ -119,7 +119,7 @@ enum weft_map_role {
 	WEFT_MAP_SELF,  /* HASH u64 thread -> the variables of the thread, preallocated */
 	WEFT_MAP_ARRAY, /* HASH keys -> the element of an array variable, not preallocated */
 	WEFT_MAP_PLACES,
-	WEFT_MAP_MAPS,  /* ARRAY_OF_MAPS: AGG and ARRAY maps of one shape; core/compiler/far.c */
+	WEFT_MAP_MAPS, /* ARRAY_OF_MAPS: AGG and ARRAY maps of one shape; core/compiler/far.c */
 };
 
 struct weft_map_spec {
@@ -268,10 +268,13 @@ struct weft_program {
 	struct weft_span *spans; /* one per instruction; text NULL: none */
 	uint32_t *clause_of;     /* one per instruction: clause index, UINT32_MAX outside clauses */
 	uint32_t n_insns;
-	int32_t dispatch_map;  /* index of its WEFT_MAP_DISPATCH map; -1: none */
-	int32_t places_map;    /* index of its WEFT_MAP_PLACES map; -1: none */
-	const void *places;    /* what is to be in it: an element for each of the group's probes */
-	const char *listing;   /* typed clauses and IR as text, for explain; NULL: not kept */
+	int32_t dispatch_map; /* index of its WEFT_MAP_DISPATCH map; -1: none */
+	int32_t places_map;   /* index of its WEFT_MAP_PLACES map; -1: none */
+	const void *places;   /* what is to be in it: an element for each of the group's probes */
+	/* For explain; NULL: not kept. Typed clauses as text; the intermediate form, a line for
+	 * each of its instructions; the line that each BPF instruction was made from. */
+	const char *listing, *ir_text;
+	uint32_t *ir_of;
 	uint64_t decided_bits; /* comparisons of probe fields that were decided when compiling,
 				* because all probes of the group agreed: a probe that joins later
 				* must agree with them in these bits of weft_plan_probe_bits() */

@@ -108,16 +108,15 @@ static int finish(struct weft_lower *lw, bool *again)
 		ret = weft_ir_narrow(&lw->ir);
 	if (ret)
 		return weft_nomem(lw->err);
-	if (lw->plan->keep_listing) {
-		ret = weft_explain_listing(lw->plan, lw->group, &lw->ir, &lw->program->listing);
-		if (ret)
-			return weft_nomem(lw->err);
-	}
 	ret = weft_regalloc(&lw->ir, &regs);
 	if (ret == -E2BIG)
 		return too_many_values(lw, regs.stack_bytes);
-	if (ret)
+	if (!ret && lw->plan->keep_listing)
+		ret = weft_explain_keep(lw->plan, lw->group, &lw->ir, lw->program);
+	if (ret) {
+		weft_allocation_finish(&regs);
 		return weft_nomem(lw->err);
+	}
 	ret = weft_emit(&lw->ir, &regs, lw->plan->arena, lw->program, &clause);
 	weft_allocation_finish(&regs);
 	if (ret == -E2BIG)

@@ -29,8 +29,10 @@ static struct weft_machine_insn *append(struct emitter *e, struct bpf_insn insn)
 		m->status = -ENOMEM;
 	if (!m->status)
 		out = &m->insns[m->n_insns++];
-	*out = (struct weft_machine_insn){
-		.insn = insn, .clause = e->current->clause, .span = e->current->span};
+	*out = (struct weft_machine_insn){.insn = insn,
+					  .clause = e->current->clause,
+					  .ir = (uint32_t)(e->current - e->ir->insns),
+					  .span = e->current->span};
 	return out;
 }
 
@@ -305,7 +307,8 @@ static int assemble(const struct weft_machine *m, struct weft_arena *arena,
 	out->insns = weft_arena_array(arena, at, sizeof(*out->insns));
 	out->spans = weft_arena_array(arena, at, sizeof(*out->spans));
 	out->clause_of = weft_arena_array(arena, at, sizeof(*out->clause_of));
-	if (!out->insns || !out->spans || !out->clause_of)
+	out->ir_of = out->ir_text ? weft_arena_array(arena, at, sizeof(*out->ir_of)) : NULL;
+	if (!out->insns || !out->spans || !out->clause_of || (out->ir_text && !out->ir_of))
 		goto out;
 	ret = 0;
 	for (i = 0, at = 0; i < m->n_insns; i++) {
@@ -328,6 +331,8 @@ static int assemble(const struct weft_machine *m, struct weft_arena *arena,
 			out->insns[at + 1].imm = mi->imm_high;
 		while (n--) {
 			out->spans[at] = mi->span;
+			if (out->ir_of)
+				out->ir_of[at] = mi->ir;
 			out->clause_of[at++] = mi->clause;
 		}
 	}

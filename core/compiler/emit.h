@@ -16,6 +16,7 @@ struct weft_machine_insn {
 	bool dropped;
 	bool stays; /* a jump that is not to become one with the branch before it */
 	uint32_t clause;
+	uint32_t ir; /* index of what it was made from */
 	struct weft_span span;
 };
 

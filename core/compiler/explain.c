@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What `trace-cli explain` shows of a program: the typed clauses, the intermediate form, and the
- * BPF instructions, each run of them under the expression that it was made for.
+ * What `trace-cli explain` shows of a program: the typed clauses; then the BPF instructions, each
+ * run of them under the expression that it was made for, each beside the line of the intermediate
+ * form that it was made from, with what a map or a word of STATE is there for. Clauses are counted
+ * from 1, as errors do.
  */
 #include "core/compiler/explain.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,37 +60,32 @@ static int print_clause(FILE *f, const struct weft_typed_clause *c, struct weft_
 {
 	int ret;
 
-	fprintf(f, "  clause %u, line %u\n", c->clause->index, c->clause->pos.line);
+	fprintf(f, "  clause %u, line %u\n", c->clause->index + 1, c->clause->pos.line);
 	ret = print_node(f, "    when ", c->when, arena);
 	for (size_t i = 0; i < c->n_actions && !ret; i++)
 		ret = print_action(f, &c->actions[i], arena);
 	return ret;
 }
 
-int weft_explain_listing(struct weft_plan *plan, const struct weft_group *group,
-			 const struct weft_ir *ir, const char **out)
+int weft_explain_keep(struct weft_plan *plan, const struct weft_group *group,
+		      const struct weft_ir *ir, struct weft_program *out)
 {
-	char *text = NULL, *ir_text = weft_ir_print(ir, plan->arena);
+	char *text = NULL;
 	size_t size = 0;
-	int ret = -ENOMEM;
-	FILE *f;
+	FILE *f = open_memstream(&text, &size);
+	int ret = 0;
 
-	if (!ir_text)
-		return -ENOMEM;
-	f = open_memstream(&text, &size);
 	if (!f)
 		return -ENOMEM;
 	fputs("typed clauses\n", f);
-	ret = 0;
 	for (size_t i = 0; i < group->n_clauses && !ret; i++)
 		ret = print_clause(f, &group->clauses[i], plan->arena);
-	fprintf(f, "\nintermediate form\n%s", ir_text);
 	if (fclose(f) && !ret)
 		ret = -ENOMEM;
 	if (!ret) {
-		*out = weft_arena_strndup(plan->arena, text, size);
-		if (!*out)
-			ret = -ENOMEM;
+		out->listing = weft_arena_strndup(plan->arena, text, size);
+		out->ir_text = weft_ir_print(ir, plan->arena);
+		ret = out->listing && out->ir_text ? 0 : -ENOMEM;
 	}
 	free(text);
 	return ret;
@@ -127,11 +125,121 @@ static void print_place(FILE *f, const struct weft_program *p, uint32_t i)
 		return;
 	}
 	if (!s->text) {
-		fprintf(f, "; clause %u\n", p->clause_of[i]);
+		fprintf(f, "; clause %u\n", p->clause_of[i] + 1);
 		return;
 	}
 	fprintf(f, "; %u:%u: %.*s\n", weft_span_pos(*s).line, weft_span_pos(*s).column,
 		(int)s->length, s->text->s + s->start);
+}
+
+/* ---- what is where ---- */
+
+static const char *map_owner(const struct weft_plan *plan, int32_t map)
+{
+	for (size_t i = 0; i < plan->n_aggregations; i++)
+		if (plan->aggregations[i].map == map)
+			return plan->aggregations[i].name;
+	for (size_t i = 0; i < plan->n_variables; i++)
+		if (plan->variables[i].map == map && plan->variables[i].key_size)
+			return plan->variables[i].var->name;
+	return NULL;
+}
+
+static const char *word_owner(const struct weft_plan *plan, uint32_t offset)
+{
+	if (offset == offsetof(struct weft_control, enabled))
+		return "is the session running?";
+	if (offset < sizeof(struct weft_control))
+		return "control";
+	if (offset >= plan->zeros_offset && offset < plan->zeros_offset + plan->zeros_size)
+		return "zeros";
+	for (size_t i = 0; i < plan->n_losses; i++)
+		if (plan->losses[i].state_offset == offset)
+			return weft_losses[plan->losses[i].loss].tag;
+	for (size_t i = 0; i < plan->n_aggregations; i++)
+		if (plan->aggregations[i].map < 0 && plan->aggregations[i].state_offset == offset)
+			return plan->aggregations[i].name;
+	for (size_t i = 0; i < plan->n_variables; i++)
+		if (plan->variables[i].map == WEFT_PLAN_STATE && plan->variables[i].offset == offset)
+			return plan->variables[i].var->name;
+	return NULL;
+}
+
+static const char *owner(const struct weft_plan *plan, const struct bpf_insn *insn)
+{
+	if (!INSN_IS_LD_IMM64(insn))
+		return NULL;
+	if (insn->src_reg == BPF_PSEUDO_MAP_FD)
+		return map_owner(plan, insn->imm);
+	if (insn->src_reg == BPF_PSEUDO_MAP_VALUE && insn->imm == WEFT_PLAN_STATE)
+		return word_owner(plan, (uint32_t)insn[1].imm);
+	return NULL;
+}
+
+static void print_maps(FILE *f, const struct weft_plan *plan, const struct weft_program *prog)
+{
+	fputs("\nmaps\n", f);
+	for (size_t map = 0; map < plan->n_maps; map++) {
+		const char *name = map_owner(plan, (int32_t)map);
+
+		for (uint32_t i = 0; i < prog->n_insns; i++) {
+			const struct bpf_insn *insn = &prog->insns[i];
+
+			if (!INSN_IS_LD_IMM64(insn))
+				continue;
+			i++;
+			if (!insn->src_reg || insn->imm != (int32_t)map)
+				continue;
+			fprintf(f, "  map[%zu] %s%s%s\n", map, plan->maps[map].name,
+				name ? ": " : "", name ? name : "");
+			break;
+		}
+	}
+}
+
+/* ---- side by side ---- */
+
+#define LEFT "%*s| " /* fills up the column of instructions */
+#define WIDE 46
+
+/* Lines of the intermediate form before the one numbered `to`, of which nothing has become. */
+static void print_passed(FILE *f, const char **line, uint32_t *at, uint32_t to)
+{
+	for (; *at < to && **line; ++*at) {
+		size_t n = strcspn(*line, "\n");
+
+		fprintf(f, LEFT "%.*s\n", WIDE, "", (int)n, *line);
+		*line += n + ((*line)[n] == '\n');
+	}
+}
+
+static void print_insns(FILE *f, const struct weft_plan *plan, const struct weft_program *prog)
+{
+	const char *line = prog->ir_text ? prog->ir_text : "";
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < prog->n_insns; i++) {
+		const char *what = owner(plan, &prog->insns[i]);
+		long start;
+
+		if (prog->ir_of)
+			print_passed(f, &line, &at, prog->ir_of[i]);
+		if (!i || !same_place(prog, i - 1, i))
+			print_place(f, prog, i);
+		start = ftell(f);
+		fprintf(f, "%5u: ", i);
+		weft_disassemble(f, &prog->insns[i], i);
+		if (prog->ir_of && at == prog->ir_of[i]) {
+			size_t n = strcspn(line, "\n");
+			int gap = WIDE - (int)(ftell(f) - start);
+
+			fprintf(f, LEFT "%.*s", gap > 1 ? gap : 1, "", (int)n, line);
+			line += n + (line[n] == '\n');
+			at++;
+		}
+		fprintf(f, what ? "  (%s)\n" : "\n", what);
+		i += INSN_IS_LD_IMM64(&prog->insns[i]);
+	}
 }
 
 int weft_plan_explain(const struct weft_plan *plan, const struct weft_program *prog,
@@ -148,20 +256,9 @@ int weft_plan_explain(const struct weft_plan *plan, const struct weft_program *p
 	if (prog->listing)
 		fprintf(f, "\n%s", prog->listing);
 	ret = print_variables(f, plan, arena);
-	fputs("\nmaps\n", f);
-	for (size_t i = 0; i < plan->n_maps; i++)
-		if (plan->maps[i].used)
-			fprintf(f, "  map[%zu] %s\n", i, plan->maps[i].name);
-	fputs("\ninstructions\n", f);
-	for (uint32_t i = 0; i < prog->n_insns; i++) {
-		if (!i || !same_place(prog, i - 1, i))
-			print_place(f, prog, i);
-		fprintf(f, "%5u: ", i);
-		weft_disassemble(f, &prog->insns[i], i);
-		fputc('\n', f);
-		if (INSN_IS_LD_IMM64(&prog->insns[i]))
-			i++;
-	}
+	print_maps(f, plan, prog);
+	fprintf(f, "\ninstructions%s\n", prog->ir_text ? ", and what they were made from" : "");
+	print_insns(f, plan, prog);
 	if (fclose(f) || ret) {
 		free(text);
 		return -ENOMEM;

@@ -5,8 +5,8 @@
 #include "core/compiler/ir.h"
 #include "core/plan.h"
 
-/* Typed clauses and IR as text, in the plan's arena. */
-int weft_explain_listing(struct weft_plan *plan, const struct weft_group *group,
-			 const struct weft_ir *ir, const char **out);
+/* Keeps typed clauses and the intermediate form as text, in the plan's arena. -ENOMEM. */
+int weft_explain_keep(struct weft_plan *plan, const struct weft_group *group,
+		      const struct weft_ir *ir, struct weft_program *out);
 
 #endif

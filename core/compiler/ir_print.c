@@ -59,7 +59,7 @@ static void print_insn(FILE *f, const struct weft_ir *ir, const struct weft_ir_i
 		fprintf(f, "L%u:\n", i->label);
 		return;
 	}
-	fputs("        ", f);
+	fputs("  ", f);
 	if (i->dst) {
 		print_reg(f, i->dst);
 		fputs(" = ", f);

@@ -210,7 +210,8 @@ Test(compiler_plan, maps)
 	rig_finish(&r);
 }
 
-/* The text for `explain` has the clause, the list and the instructions under their expressions. */
+/* The text for `explain` has the clause, and the instructions under their expressions and beside
+ * what they were made from. */
 Test(compiler_plan, explain)
 {
 	char *text = NULL;
@@ -223,9 +224,15 @@ Test(compiler_plan, explain)
 	cr_assert(!weft_plan_explain(r.plan, &r.program, r.arena, &text));
 	cr_expect(strstr(text, "program weft_clause0"));
 	cr_expect(strstr(text, "when (>:int64 arg0:int64 5:int64)"), "%s", text);
-	cr_expect(strstr(text, "goto L"));
+	cr_expect(strstr(text, "  clause 1, line 5\n"), "as errors count them");
 	cr_expect(strstr(text, "; 5:20: arg1 / arg2\n"));
-	cr_expect(strstr(text, "lock *(u64 *)("));
+	/* An instruction, the line that it was made from, and what is there. */
+	cr_expect(strstr(text, "    0: r0 = map[0][0]+16                      |   v3 = &map 0 "
+			       "value[16]  (is the session running?)\n"),
+		  "%s", text);
+	cr_expect(strstr(text, "| L1:\n"), "a line of which no instruction was made: %s", text);
+	cr_expect(strstr(text, "(FAULT_DIVIDE)\n") && strstr(text, "(a)\n"), "%s", text);
+	cr_expect(strstr(text, "\nmaps\n  map[0] weft_state\n\n"), "its own, no others: %s", text);
 	rig_finish(&r);
 }
 

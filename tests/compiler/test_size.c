@@ -315,7 +315,7 @@ Test(compiler_size, expressions, .timeout = 120)
 }
 
 /* One program although the verifier would have to remember more branches than it can. */
-Test(compiler_size, branches, .timeout = 120)
+Test(compiler_size, branches, .timeout = 300)
 {
 	static struct rig_row rows[4];
 	struct rig r;
