@@ -76,7 +76,7 @@ void us_kernel_drop_family(struct us_kernel *k, uint32_t family)
 	for (uint32_t u = 0; u < UNITS; u++) {
 		if (k->owners[u] != family)
 			continue;
-		memset(&k->probes[u * US_RANGE], 0, US_RANGE * sizeof(k->probes[0]));
+		memset(&k->probes[(size_t)u * US_RANGE], 0, US_RANGE * sizeof(k->probes[0]));
 		k->owners[u] = 0;
 	}
 }

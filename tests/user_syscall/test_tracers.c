@@ -82,7 +82,7 @@ static void expect_contiguous(const struct cli_run *c)
 {
 	long n = number_after(c->out, "n (count): ");
 
-	cr_expect_gt(n, 100);
+	cr_expect_gt(n, 100, "%s%s", c->out, c->err);
 	cr_expect_eq(number_after(c->out, "hi (max): ") - number_after(c->out, "lo (min): ") + 1, n,
 		     "%s", c->out);
 	cr_expect_eq(c->status, 0, "%s", c->err);
@@ -97,7 +97,7 @@ Test(user_syscall_tracers, several_at_once)
 	worker_fork(&w, fire_for_ever, NULL);
 	worker_go(&w);
 	cr_assert(stage_wait(&stage->declared, 1));
-	start(&first, w.pid, "6s");
+	start(&first, w.pid, "60s");
 	cr_expect(wait_word(0x01, 10000));
 	start(&second, w.pid, "2s");
 	cr_expect(wait_word(0x0101, 10000), "%llx", (unsigned long long)word());
@@ -106,6 +106,7 @@ Test(user_syscall_tracers, several_at_once)
 	start(&third, w.pid, "1s");
 	cr_expect(wait_word(0x0101, 10000));
 	cli_wait(&third);
+	kill(first.pid, SIGINT);
 	cli_wait(&first);
 	cr_expect_eq(word(), 0);
 	expect_contiguous(&first);

@@ -66,6 +66,10 @@ WEFT_USER_API void weft_probe_fire(weft_probe *probe, uint64_t a, uint64_t b, ui
  * thousandth time, for it gives up what a tracer that was killed left enabled. */
 WEFT_USER_API uint64_t weft_probe_word(const weft_probe *probe);
 
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
+#endif
 static inline int weft_probe_enabled(const weft_probe *probe)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -83,6 +87,10 @@ enabled:
 		__atomic_load_n((const uint64_t *)(const void *)probe, __ATOMIC_RELAXED) != 0, 0);
 #endif
 }
+
+#if defined(__cplusplus) && defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
 
 /*
  * Sandboxes. A filter (seccomp) may kill a program for a call that it does not allow, and nobody
