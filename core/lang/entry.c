@@ -151,7 +151,8 @@ uint32_t weft_lang_entry_mentions(const struct weft_clause *clause)
 
 	for (size_t i = 0; i < clause->n_actions; i++)
 		for (size_t k = 0; k < clause->actions[i].n_items; k++)
-			n += mentions(clause->actions[i].items[k].text.s);
+			n += mentions(clause->actions[i].items[k].text.s) +
+			     mentions(clause->actions[i].items[k].name.s); /* an element that is set */
 	return n;
 }
 
@@ -173,7 +174,8 @@ bool weft_lang_args_mentions(const struct weft_clause *clause)
 		return true;
 	for (size_t i = 0; i < clause->n_actions; i++)
 		for (size_t k = 0; k < clause->actions[i].n_items; k++)
-			if (uses_args(clause->actions[i].items[k].text.s))
+			if (uses_args(clause->actions[i].items[k].text.s) ||
+			    uses_args(clause->actions[i].items[k].name.s))
 				return true;
 	return false;
 }

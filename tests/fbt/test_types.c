@@ -205,3 +205,45 @@ Test(fbt_types, FBT_NO_TYPE)
 	cr_expect_geq(cap_row_int(cap_last_table(&r.cap, "n"), "zero", 0)->count, 1);
 	rig_finish(&r);
 }
+
+/* ---- members, beside what the system says elsewhere ---- */
+
+static void read_file(void *arg)
+{
+	char c;
+	int fd = open("/proc/self/exe", O_RDONLY);
+
+	(void)arg;
+	for (int i = 0; i < ROUNDS; i++)
+		if (syscall(SYS_pread64, fd, &c, 1, i) != 1)
+			_exit(1);
+}
+
+Test(fbt_types, members_are_what_stat_and_proc_say)
+{
+	for (const char *const *m = vm_mechanisms(); *m; m++) {
+		struct stat st;
+		struct worker w;
+		struct rig r;
+
+		cr_assert_eq(stat("/proc/self/exe", &st), 0);
+		worker_fork(&w, read_file, NULL);
+		rig_init(&r);
+		rig_trace(
+			&r, &w,
+			"version: 1\n"
+			"providers: {fbt: {mechanism: %s}}\n"
+			"probes:\n"
+			"  - probe: 'fbt:vmlinux:vfs_read:entry'\n"
+			"    when: pid == %d && args.count == 1 && args.file.f_inode.i_ino == %llu\n"
+			"    do:\n"
+			"      - count: {into: n, by: {size: args.file.f_inode.i_size, ino: args.file.f_inode.i_ino, mode: args.file.f_inode.i_mode}}\n",
+			*m, w.pid, (unsigned long long)st.st_ino);
+		const struct weft_row *row = cap_only_row(&r.cap, "n");
+
+		cr_expect_eq(row->count, ROUNDS, "%s", *m);
+		cr_expect_eq(cap_key(row, "size")->i, st.st_size, "%s", *m);
+		cr_expect_eq((unsigned long long)cap_key(row, "mode")->i, st.st_mode, "%s", *m);
+		rig_finish(&r);
+	}
+}
