@@ -74,24 +74,30 @@ static int denied(const char *name, struct weft_error *err)
 			 "the kernel refuses to load the program %s: %s", name, lacking);
 }
 
-static int rejected(const struct weft_program *prog, int code, const char *log,
-		    struct weft_error *err)
+/* Limits of the verifier that nothing short of it can foretell. */
+static bool is_too_much(const struct weft_verdict *v)
+{
+	static const char *const limits[] = {"BPF program is too large", "The sequence of"};
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		if (v->reason_size >= strlen(limits[i]) &&
+		    !memcmp(v->reason, limits[i], strlen(limits[i])))
+			return true;
+	return false;
+}
+
+static int reject_at(const struct weft_program *prog, int code, const struct weft_verdict *v,
+		     struct weft_error *err)
 {
 	const struct weft_span *span = NULL;
-	struct weft_verdict v;
 	struct weft_pos pos = {0};
 	uint32_t clause = UINT32_MAX, i;
 
-	weft_verdict_read(log ? log : "", log ? strlen(log) : 0, &v);
-	if (!v.reason_size) {
-		v.reason = strerror(-code);
-		v.reason_size = strlen(v.reason);
-	}
-	if (v.has_insn && v.insn < prog->n_insns) {
+	if (v->has_insn && v->insn < prog->n_insns) {
 		if (prog->clause_of)
-			clause = prog->clause_of[v.insn];
+			clause = prog->clause_of[v->insn];
 		/* Glue between expressions has no place of its own: what it follows has. */
-		for (i = v.insn + 1; prog->spans && i-- > 0 && !span;)
+		for (i = v->insn + 1; prog->spans && i-- > 0 && !span;)
 			if (prog->spans[i].text)
 				span = &prog->spans[i];
 	}
@@ -100,12 +106,31 @@ static int rejected(const struct weft_program *prog, int code, const char *log,
 	if (clause == UINT32_MAX || !span)
 		return weft_fail(err, code, "PROGRAM_REJECTED",
 				 "the kernel rejects the program %s at instruction %u: %.*s",
-				 prog->name, v.insn, (int)v.reason_size, v.reason);
+				 prog->name, v->insn, (int)v->reason_size, v->reason);
 	return weft_fail_at(
 		err, pos, code, "PROGRAM_REJECTED",
 		"the kernel rejects clause %u at `%.*s` (program %s, instruction %u): %.*s",
-		clause + 1, (int)span->length, span->text->s + span->start, prog->name, v.insn,
-		(int)v.reason_size, v.reason);
+		clause + 1, (int)span->length, span->text->s + span->start, prog->name, v->insn,
+		(int)v->reason_size, v->reason);
+}
+
+static int rejected(const struct weft_program *prog, int code, const char *log,
+		    struct weft_error *err)
+{
+	struct weft_verdict v;
+	int ret;
+
+	weft_verdict_read(log ? log : "", log ? strlen(log) : 0, &v);
+	if (!v.reason_size) {
+		v.reason = strerror(-code);
+		v.reason_size = strlen(v.reason);
+	}
+	ret = reject_at(prog, code, &v, err);
+	if (is_too_much(&v))
+		weft_error_context(err,
+				   "the clauses of this probe are more than the kernel can check: "
+				   "put some into a probe set of their own");
+	return ret;
 }
 
 int weft_program_load(const struct weft_program *prog, const struct weft_maps *maps, int *fd,

@@ -275,6 +275,33 @@ Test(program, PROGRAM_REJECTED_names_clause_and_expression)
 	test_plan_finish(&t);
 }
 
+/* A million steps are too many for the verifier: what can be done is said. */
+Test(program, PROGRAM_REJECTED_for_its_size)
+{
+	struct bpf_insn insns[] = {
+		INSN_MOV64_IMM(BPF_REG_0, 0),
+		INSN_ALU64_IMM(BPF_ADD, BPF_REG_0, 1),
+		INSN_JMP_IMM(BPF_JLT, BPF_REG_0, 1000000, -2),
+		INSN_EXIT(),
+	};
+	struct weft_program p = {
+		.name = "weft_bad",
+		.load = {.struct_size = sizeof(p.load), .prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT},
+		.insns = insns,
+		.n_insns = 4};
+	struct test_plan t;
+	char *log;
+	int fd;
+
+	test_plan_init(&t);
+	cr_expect_lt(weft_program_load(&p, &t.maps, &fd, &log, t.err), 0);
+	cr_expect(strstr(weft_error_text(t.err), "too large"), "%s", weft_error_text(t.err));
+	cr_assert_not_null(weft_error_context_text(t.err, 0, 0));
+	cr_expect(strstr(weft_error_context_text(t.err, 0, 0), "a probe set of their own"));
+	free(log);
+	test_plan_finish(&t);
+}
+
 Test(program, PROGRAM_REJECTED_for_its_shape)
 {
 	struct bpf_insn insns[] = {
