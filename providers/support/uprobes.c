@@ -26,6 +26,7 @@
 #include "support/file.h"
 
 #define PERF_TYPE          "/sys/bus/event_source/devices/uprobe/type"
+#define KERNEL_ENOTSUPP    524 /* which no library has a name for */
 #define PERF_REF_CTR_SHIFT 32 /* in config: where /sys/.../format/ref_ctr_offset says, since 4.20 */
 
 /* ---- what there is ---- */
@@ -150,6 +151,8 @@ static void link_range(const struct batch *b, struct support_place *places, size
 		fd = keep(b->out, fd);
 	if (!fd)
 		return;
+	if (fd == -KERNEL_ENOTSUPP)
+		fd = -EOPNOTSUPP;
 	/* A process that has ended, a program that the kernel does not take: no place is at fault. */
 	if (n == 1 || fd == -ESRCH || fd == -ENOMEM || fd == -EPERM || fd == -EMFILE) {
 		for (size_t i = 0; i < n; i++)
@@ -179,7 +182,7 @@ static int perf_event(const struct batch *b, const struct support_place *place)
 	int hold, cpu = 0;
 
 	if (!b->u->perf_type)
-		return -EOPNOTSUPP;
+		return -ENODEV;
 	if (place->semaphore >> PERF_REF_CTR_SHIFT)
 		return -EFBIG;
 	/* An event on one CPU runs its program on all: it is called before the CPU is looked at. */
@@ -187,7 +190,7 @@ static int perf_event(const struct batch *b, const struct support_place *place)
 		cpu = support_cpus_next(&online, 0);
 	int fd = support_perf_open(&attr, b->pid ? b->pid : -1, b->pid ? -1 : cpu);
 	if (fd < 0)
-		return fd;
+		return fd == -KERNEL_ENOTSUPP ? -EOPNOTSUPP : fd;
 	int err = support_perf_attach(fd, b->prog_fd, place->cookie, true, &hold);
 	close(fd);
 	return err ? err : keep(b->out, hold);
@@ -246,7 +249,10 @@ static void make_alike(struct batch *b, struct support_place *places, size_t n)
 		b->semaphores[i] = places[i].semaphore;
 		b->cookies[i] = places[i].cookie;
 	}
-	if (!support_uprobes_filtered(b->u)) {
+	/* Of several events on one place, one for each process, kernels before 6.13 run all when a
+	 * function of any of the processes returns. */
+	if (!support_uprobes_filtered(b->u) ||
+	    (b->u->way == SUPPORT_UPROBE_EVENTS && target->n_pids > 1)) {
 		b->pid = 0;
 		make_for(b, places, n);
 		return;

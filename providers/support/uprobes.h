@@ -29,7 +29,9 @@ struct support_uprobes {
 /* Tries once; later calls do nothing. events_only: links are not to be used. */
 void support_uprobes_settle(struct support_uprobes *u, const struct weft_host *host,
 			    bool events_only);
-/* Whether events are made for the target's processes only. */
+/* Whether events are made for the target's processes only, or mostly: what shares memory with one
+ * (a child of vfork) fires too, and so does everybody where each of several processes would take an
+ * event of its own. So the core has to look as well. */
 bool support_uprobes_filtered(const struct support_uprobes *u);
 /* The class of programs for them. */
 void support_uprobes_class(const struct support_uprobes *u, struct weft_load_class *out);
@@ -41,7 +43,8 @@ struct support_place {
 	uint64_t cookie;
 	uint32_t owner; /* the caller's */
 	bool is_return;
-	int error; /* set: 0, or why there is no event at this place */
+	int error; /* set: 0, or why there is no event at this place: EOPNOTSUPP is the
+		    * instruction's fault, ENODEV that of a kernel without uprobes */
 };
 
 /* Descriptors that keep events alive. */

@@ -18,11 +18,9 @@ static void destroy(struct weft_attachment *at)
 {
 	if (!at)
 		return;
-	for (size_t i = 0; i < at->n_fds; i++)
-		close(at->fds[i]);
+	support_fds_close(&at->fds);
 	if (at->prog_fd >= 0)
 		close(at->prog_fd);
-	free(at->fds);
 	free(at->probes);
 	free(at);
 }

@@ -119,7 +119,7 @@ int weft_uprobe_probe_info(struct weft_instance *in, const struct weft_probe *pr
 		.struct_size = sizeof(out->load),
 		.prog_type = BPF_PROG_TYPE_KPROBE,
 		.expected_attach_type =
-			in->mechanism == WEFT_UPROBE_MULTI ? SUPPORT_BPF_TRACE_UPROBE_MULTI : 0,
+			in->uprobes.way == SUPPORT_UPROBE_LINKS ? SUPPORT_BPF_TRACE_UPROBE_MULTI : 0,
 		.flags = WEFT_LOAD_COOKIE | WEFT_LOAD_SLEEPABLE,
 		.ctx_kind = WEFT_CTX_REGS,
 	};

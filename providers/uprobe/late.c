@@ -18,6 +18,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "support/maps.h"
 #include "uprobe.h"
 
 #define MOST_WAITING 4096u
@@ -101,13 +102,13 @@ int weft_uprobe_discover_fd(struct weft_instance *in)
 static int appeared(struct weft_instance *in, struct weft_registry *registry,
 		    const struct weft_uprobe_mapping *m, struct weft_error *err)
 {
-	const struct weft_uprobe_mapped mapped = {
+	const struct support_mapped mapped = {
 		.from = m->address, .to = m->address + m->length, .path = m->path};
 	bool known = false;
 	char root[32];
 	int ret = 0;
 
-	int fd = weft_uprobe_mapped_open(m->pid, &mapped);
+	int fd = support_mapped_open(m->pid, &mapped);
 	if (fd < 0) { /* the process has gone, and with it the reason to look */
 		fd = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 		if (fd < 0)

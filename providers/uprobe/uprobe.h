@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "arch.h"
+#include "support/uprobes.h"
 #include "weft/provider.h"
 
 /* A name that can be asked for, in the order of strcmp, then of addresses. */
@@ -79,12 +80,6 @@ struct weft_uprobe_wanted {
 	bool module_text, function_text, name_text;
 };
 
-enum weft_uprobe_mechanism {
-	WEFT_UPROBE_UNKNOWN = 0,
-	WEFT_UPROBE_MULTI, /* links for many places (6.6) */
-	WEFT_UPROBE_PERF,  /* an event for each place */
-};
-
 /* A mapping that was announced and not yet looked at. */
 struct weft_uprobe_mapping {
 	int32_t pid;
@@ -95,9 +90,7 @@ struct weft_uprobe_mapping {
 struct weft_instance {
 	const struct weft_host *host;
 	const struct weft_params *params;
-	enum weft_uprobe_mechanism mechanism;
-	bool pid_filter; /* a link may be for one process (right since 6.10) */
-	uint64_t perf_type;
+	struct support_uprobes uprobes;
 	bool said; /* how, and what it costs whom */
 	struct weft_uprobe_file *files;
 	struct weft_uprobe_probe *probes;
@@ -136,8 +129,7 @@ struct weft_uprobe_attached {
 struct weft_attachment {
 	struct weft_attachment *next;
 	int prog_fd;
-	int *fds; /* links, or events */
-	size_t n_fds, cap_fds;
+	struct support_fds fds;
 	struct weft_uprobe_attached *probes;
 	size_t n_probes;
 };
@@ -267,14 +259,5 @@ void weft_uprobe_watch(struct weft_instance *in);
 int weft_uprobe_discover_fd(struct weft_instance *in);
 int weft_uprobe_discover(struct weft_instance *in, struct weft_registry *registry,
 			 struct weft_error *err);
-
-/* maps.c: executable mappings of files of a process. fn gets a descriptor that it owns. */
-struct weft_uprobe_mapped {
-	uint64_t from, to;
-	char *path;   /* as the process sees it, without " (deleted)"; a memfd's is "/memfd:NAME" */
-	bool deleted; /* or a memfd: the path leads nowhere */
-};
-int weft_uprobe_maps(int32_t pid, int (*fn)(const struct weft_uprobe_mapped *, void *), void *arg);
-int weft_uprobe_mapped_open(int32_t pid, const struct weft_uprobe_mapped *m);
 
 #endif

@@ -22,7 +22,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ldcache.h"
+#include "support/ldcache.h"
+#include "support/maps.h"
 #include "support/nearest.h"
 #include "uprobe.h"
 
@@ -91,14 +92,14 @@ static bool is_named(const struct search *s, const char *base)
 	return s->glob ? s->in->host->field_match(s->module, base) : !strcmp(s->module, base);
 }
 
-static int mapped(const struct weft_uprobe_mapped *m, void *arg)
+static int mapped(const struct support_mapped *m, void *arg)
 {
 	struct search *s = arg;
 	char root[32];
 
 	if (!is_named(s, base_name(m->path)) || s->out->n >= MOST_FILES)
 		return 0;
-	int fd = weft_uprobe_mapped_open(s->pid, m);
+	int fd = support_mapped_open(s->pid, m);
 	if (fd < 0)
 		return 0;
 	snprintf(root, sizeof(root), "/proc/%d/root", s->pid);
@@ -118,12 +119,12 @@ static int in_process(struct search *s, int32_t pid)
 	}
 	if (*s->module != '/') {
 		size_t before = s->out->n;
-		int ret = weft_uprobe_maps(pid, mapped, s);
+		int ret = support_maps(pid, mapped, s);
 		if (ret || s->out->n > before || s->glob || strchr(s->module, '/'))
 			return ret == -ENOMEM ? ret : 0;
 		/* A library that it may yet load, as its own linker would find it. */
 		char path[4096];
-		if (!weft_uprobe_library(root, s->module, path, sizeof(path)))
+		if (!support_library(root, s->module, path, sizeof(path)))
 			try_path(s, root, path + strlen(root));
 	}
 	return 0;
@@ -172,7 +173,7 @@ static int by_name(struct search *s)
 	for (int i = 0; i < 2 && ret == -ENOENT; i++) {
 		if ((i == 0) != library)
 			ret = in_path(s, s->module);
-		else if (!weft_uprobe_library("", s->module, path, sizeof(path)))
+		else if (!support_library("", s->module, path, sizeof(path)))
 			ret = try_path(s, "", path);
 	}
 	return ret;

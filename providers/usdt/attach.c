@@ -182,9 +182,9 @@ static const struct reason {
 	{-ENXIO, "USDT_SEMAPHORE", "its semaphore lies nowhere in the file"},
 	{-ESTALE, "USDT_REPLACED", "its file was replaced after it was read"},
 	{-ENOENT, "USDT_REPLACED", "its file is gone"},
-	{-524 /* ENOTSUPP */, "USDT_INSTRUCTION",
+	{-EOPNOTSUPP, "USDT_INSTRUCTION",
 	 "the kernel cannot put a probe on the instruction that is there"},
-	{-EOPNOTSUPP, "USDT_UNSUPPORTED", "this kernel has no uprobes"},
+	{-ENODEV, "USDT_UNSUPPORTED", "this kernel has no uprobes"},
 	{-ESRCH, "USDT_NO_PROCESS", "the target's processes have ended"},
 };
 

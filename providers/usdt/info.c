@@ -252,7 +252,7 @@ int weft_usdt_probe_info(struct weft_instance *in, const struct weft_probe *prob
 	if (weft_usdt_place_sites(p, false) || describe_layouts(in, p, out))
 		return weft_usdt_nomem(in, err);
 	support_uprobes_class(&in->uprobes, &out->load);
-	out->scope = support_uprobes_filtered(&in->uprobes) ? WEFT_SCOPE_EXACT : WEFT_SCOPE_NONE;
+	out->scope = support_uprobes_filtered(&in->uprobes) ? WEFT_SCOPE_COARSE : WEFT_SCOPE_NONE;
 	out->identity = (struct weft_identity){.struct_size = sizeof(out->identity),
 					       .kind = WEFT_IDENTITY_COOKIE};
 	return 0;

@@ -194,7 +194,7 @@ Test(attach, UPROBE_UNSUPPORTED)
 	struct attaching a;
 
 	prepare(&a, perf, PIE, "eight", "entry");
-	a.h.instance->perf_type = 0;
+	a.h.instance->uprobes.perf_type = 0;
 	refused(&a, "UPROBE_UNSUPPORTED");
 }
 
@@ -207,7 +207,7 @@ Test(attach, scope)
 	cr_expect_eq(a.info.scope, WEFT_SCOPE_NONE);
 	test_host_target(&a.h, getpid());
 	test_host_info(&a.h, a.probe, &a.info);
-	if (a.h.instance->pid_filter)
+	if (a.h.instance->uprobes.pid_filter)
 		cr_expect_eq(a.info.scope, WEFT_SCOPE_COARSE);
 	a.h.target.follow = 1;
 	test_host_info(&a.h, a.probe, &a.info);

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ldcache.h"
+#include "support/ldcache.h"
 
 static int count(const char *soname, const char *path, void *arg)
 {
@@ -38,15 +38,15 @@ Test(ldcache, the_machines_own)
 	char path[4096];
 	size_t n = 0;
 
-	cr_assert_eq(weft_uprobe_library("", "libc.so.6", path, sizeof(path)), 0);
+	cr_assert_eq(support_library("", "libc.so.6", path, sizeof(path)), 0);
 	cr_expect(!access(path, R_OK), "%s", path);
 	cr_expect_not_null(strstr(path, "/libc.so.6"));
-	cr_expect_eq(weft_uprobe_library("", "libnothing.so.77", path, sizeof(path)), -ENOENT);
-	cr_expect_eq(weft_uprobe_library("/nowhere", "libc.so.6", path, sizeof(path)), -ENOENT);
+	cr_expect_eq(support_library("", "libnothing.so.77", path, sizeof(path)), -ENOENT);
+	cr_expect_eq(support_library("/nowhere", "libc.so.6", path, sizeof(path)), -ENOENT);
 
 	size_t size;
 	char *data = own(&size);
-	weft_uprobe_ldcache_walk(data, size, count, &n);
+	support_ldcache_walk(data, size, count, &n);
 	cr_expect_gt(n, 10);
 	free(data);
 }
@@ -62,7 +62,7 @@ Test(ldcache, hostile)
 		char *exact = malloc(cut ? cut : 1); /* so that the sanitizer sees its end */
 		cr_assert_not_null(exact);
 		memcpy(exact, data, cut);
-		weft_uprobe_ldcache_walk(exact, cut, count, &n);
+		support_ldcache_walk(exact, cut, count, &n);
 		free(exact);
 	}
 	for (int i = 0; i < 1000; i++) {
@@ -74,11 +74,11 @@ Test(ldcache, hostile)
 			size_t at = (size_t)(seed >> 33) % (k < 4 ? 512 : size);
 			copy[at] = (char)(seed >> 24);
 		}
-		weft_uprobe_ldcache_walk(copy, size, count, &n);
+		support_ldcache_walk(copy, size, count, &n);
 		free(copy);
 	}
 	/* More entries than there is room for. */
 	memset(data + 20, 0xff, 4);
-	weft_uprobe_ldcache_walk(data, size, count, &n);
+	support_ldcache_walk(data, size, count, &n);
 	free(data);
 }
