@@ -390,3 +390,30 @@ Test(user_syscall_tracers, namespaces)
 	cli_finish(&c);
 	cli_unlink_sets();
 }
+
+/* ---- a tracer that the kernel's numbers mean nothing to ---- */
+
+Test(user_syscall_tracers, USER_SYSCALL_PIDNS)
+{
+	const struct cli_how how = {.program = "/usr/bin/unshare"};
+	struct cli_run c;
+	struct worker w;
+
+	stage = stage_create();
+	worker_fork(&w, fire_for_ever, NULL);
+	worker_go(&w);
+	cr_assert(stage_wait(&stage->declared, 1));
+	CLI_HOW(&c, &how, "--pid", "--fork", TRACE_CLI, "run", BUILT_IN,
+		cli_set("version: 1\n"
+			"probes:\n"
+			"  - probe: 'user-syscall:" ME ":tracers:p'\n"
+			"    do: [count: {into: n}]\n"),
+		"--duration", "1s");
+	cr_expect_eq(c.status, 1);
+	cr_expect_not_null(strstr(c.err, "USER_SYSCALL_PIDNS"), "%s", c.err);
+	cr_expect_eq(word(), 0);
+	stage_up(&stage->done);
+	worker_join(&w);
+	cli_finish(&c);
+	cli_unlink_sets();
+}
