@@ -169,6 +169,26 @@ int support_map_create(const char *name, uint32_t type, uint32_t key_size, uint3
 	return sys_bpf(BPF_MAP_CREATE, &attr, sizeof(attr));
 }
 
+int support_uprobe_multi_pid(int link_fd, int32_t *pid)
+{
+	/* struct bpf_link_info as of 6.8. */
+	struct {
+		uint32_t type, id, prog_id, pad;
+		uint64_t path, offsets, ref_ctr_offsets, cookies;
+		uint32_t path_size, count, flags, pid;
+	} info;
+	union bpf_attr attr;
+
+	memset(&info, 0, sizeof(info));
+	memset(&attr, 0, sizeof(attr));
+	attr.info.bpf_fd = (uint32_t)link_fd;
+	attr.info.info_len = sizeof(info);
+	attr.info.info = address(&info);
+	int err = sys_bpf(BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof(attr));
+	*pid = (int32_t)info.pid;
+	return err;
+}
+
 int support_hash_create(const char *name, uint32_t key_size, uint32_t value_size,
 			uint32_t max_entries)
 {

@@ -43,6 +43,8 @@ struct support_uprobe_multi {
 	int32_t pid;    /* 0: all; right since 6.10 */
 };
 int support_uprobe_multi_link(int prog_fd, const struct support_uprobe_multi *what);
+/* The process that such a link is for; 0: none, or one that is no longer (6.8). */
+int support_uprobe_multi_pid(int link_fd, int32_t *pid);
 
 /* A link on many kernel functions (5.18), by address or by name. The program must have been loaded
  * with the expected attach type BPF_TRACE_KPROBE_MULTI; only this call tells whether the kernel

@@ -259,6 +259,8 @@ static void make_alike(struct batch *b, struct support_place *places, size_t n)
 	}
 	for (uint32_t k = 0; k < target->n_pids; k++) {
 		b->pid = target->pids[k];
+		if (b->u->only && b->u->only != b->pid)
+			continue;
 		make_for(b, places, n);
 		if (places[0].error == -ESRCH)
 			for (size_t i = 0; i < n; i++)

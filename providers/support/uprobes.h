@@ -24,6 +24,7 @@ struct support_uprobes {
 	enum support_uprobe_way way;
 	bool pid_filter; /* events may be for one process alone (links: right since 6.10) */
 	uint64_t perf_type;
+	int32_t only; /* of the target's processes; 0: all */
 };
 
 /* Tries once; later calls do nothing. events_only: links are not to be used. */

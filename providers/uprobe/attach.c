@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/bpf.h"
 #include "uprobe.h"
 
 static const struct weft_attach_probe *requested(const struct weft_attach_request *request,
@@ -231,4 +232,51 @@ void weft_uprobe_extend(struct weft_instance *in, struct weft_uprobe_probe *prob
 					      places[i].file->path, strerror(-places[i].error));
 		free(places);
 	}
+}
+
+/* Closes links that are for nobody any more; whether there were some. */
+static bool drop_dead_links(struct weft_attachment *at)
+{
+	bool some = false;
+
+	for (size_t i = at->fds.n; i-- > 0;) {
+		int32_t pid;
+
+		if (support_uprobe_multi_pid(at->fds.at[i], &pid) || pid)
+			continue;
+		close(at->fds.at[i]);
+		at->fds.at[i] = at->fds.at[--at->fds.n];
+		some = true;
+	}
+	return some;
+}
+
+/*
+ * A link for a process is one for its first thread. Where another thread executes a program, that one
+ * becomes the first, and the link is for nobody: what the new program did until now was not seen.
+ */
+void weft_uprobe_renew(struct weft_instance *in, int32_t pid)
+{
+	bool lost = false;
+
+	if (in->uprobes.way != SUPPORT_UPROBE_LINKS || !support_uprobes_filtered(&in->uprobes))
+		return;
+	for (struct weft_attachment *at = in->attachments; at; at = at->next) {
+		struct weft_uprobe_place_at *places;
+		size_t n = 0;
+
+		if (!drop_dead_links(at))
+			continue;
+		lost = true;
+		for (size_t i = 0; i < at->n_probes; i++)
+			at->probes[i].n_sites = 0;
+		places = untried(at, &n);
+		if (places)
+			weft_uprobe_events_for(in, at, places, n, pid);
+		free(places);
+	}
+	if (lost)
+		in->host->loss(in->host, "UPROBE_EXEC", 1,
+			       "a thread that was not the first executed a program, whose calls were "
+			       "not seen until the probes were attached again");
 }

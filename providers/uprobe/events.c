@@ -8,6 +8,13 @@
 int weft_uprobe_events_make(struct weft_instance *in, struct weft_attachment *at,
 			    struct weft_uprobe_place_at *places, size_t n)
 {
+	return weft_uprobe_events_for(in, at, places, n, 0);
+}
+
+int weft_uprobe_events_for(struct weft_instance *in, struct weft_attachment *at,
+			   struct weft_uprobe_place_at *places, size_t n, int32_t pid)
+{
+	struct support_uprobes uprobes;
 	struct support_place *asked = calloc(n ? n : 1, sizeof(*asked));
 	size_t k = 0;
 	int ret;
@@ -27,7 +34,9 @@ int weft_uprobe_events_make(struct weft_instance *in, struct weft_attachment *at
 			.owner = (uint32_t)i,
 		};
 	}
-	ret = support_uprobes_attach(&in->uprobes, at->prog_fd, asked, k, &at->fds);
+	uprobes = in->uprobes;
+	uprobes.only = pid;
+	ret = support_uprobes_attach(&uprobes, at->prog_fd, asked, k, &at->fds);
 	for (size_t i = 0; i < k && !ret; i++)
 		places[asked[i].owner].error = asked[i].error;
 	free(asked);

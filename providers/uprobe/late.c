@@ -43,10 +43,21 @@ static bool was_seen(struct weft_instance *in, uint64_t dev, uint64_t ino)
 	return false;
 }
 
+static void on_exec(struct weft_instance *in, int32_t pid)
+{
+	const struct weft_target *t = in->host->target(in->host);
+
+	for (uint32_t i = 0; i < t->n_pids; i++)
+		if (t->pids[i] == pid)
+			weft_uprobe_renew(in, pid);
+}
+
 static void on_event(struct weft_instance *in, const struct weft_process_event *ev)
 {
 	const uint64_t one = 1;
 
+	if (ev->kind == WEFT_PROCESS_EXEC)
+		on_exec(in, ev->pid);
 	if (ev->kind != WEFT_PROCESS_MMAP || !ev->text || *ev->text != '/' ||
 	    !is_wanted(in, ev->text) ||
 	    was_seen(in, makedev(ev->device_major, ev->device_minor), ev->inode))
@@ -67,23 +78,9 @@ static void on_event(struct weft_instance *in, const struct weft_process_event *
 		return; /* it is readable already */
 }
 
-/* Whether files can appear that matter: with nothing but named processes and absolute paths, none
- * but what they replace on disk, which those processes keep running. */
-static bool can_appear(struct weft_instance *in)
-{
-	const struct weft_target *t = in->host->target(in->host);
-
-	if (!t->n_pids || t->follow)
-		return true;
-	for (const struct weft_uprobe_wanted *w = in->wanted; w; w = w->next)
-		if (*w->module != '/')
-			return true;
-	return false;
-}
-
 void weft_uprobe_watch(struct weft_instance *in)
 {
-	if (in->watching || in->event_fd < 0 || !can_appear(in))
+	if (in->watching || in->event_fd < 0)
 		return;
 	in->watching = true;
 	if (in->host->watch_processes(in->host, on_event, in, NULL))

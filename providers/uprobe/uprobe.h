@@ -245,6 +245,9 @@ struct weft_uprobe_place_at {
 /* Attaches the program to all places; at gets the descriptors. Each place has its own result. */
 int weft_uprobe_events_make(struct weft_instance *in, struct weft_attachment *at,
 			    struct weft_uprobe_place_at *places, size_t n);
+/* The same for one process. */
+int weft_uprobe_events_for(struct weft_instance *in, struct weft_attachment *at,
+			   struct weft_uprobe_place_at *places, size_t n, int32_t pid);
 
 /* attach.c */
 int weft_uprobe_attach(struct weft_instance *in, const struct weft_attach_request *request,
@@ -252,6 +255,8 @@ int weft_uprobe_attach(struct weft_instance *in, const struct weft_attach_reques
 void weft_uprobe_detach(struct weft_instance *in, struct weft_attachment *at);
 /* Attaches sites that the probe got since, wherever it is attached. */
 void weft_uprobe_extend(struct weft_instance *in, struct weft_uprobe_probe *probe);
+/* Attaches anew what a process of the target lost when a thread of it executed a program. */
+void weft_uprobe_renew(struct weft_instance *in, int32_t pid);
 
 /* late.c */
 /* Has mappings announced from now on, if that can be had. */

@@ -159,6 +159,34 @@ Test(who, a_target_that_is_killed)
 	waitpid(w.pid, NULL, 0);
 }
 
+/* The kernel's filter is for the first thread, which another one replaces when it executes a
+ * program: the gap is reported, and what comes behind it is seen. */
+Test(who, UPROBE_EXEC, .timeout = 60)
+{
+	const char *argv[] = {PROGRAM, "texec", "100000000", NULL};
+	struct worker w;
+	struct rig r;
+
+	worker_program(&w, -1, argv);
+	rig_init(&r);
+	cr_assert_eq(rig_prepare(&r,
+				 "version: 1\n"
+				 "target: {pid: %d}\n"
+				 "probes:\n"
+				 "  - probe: 'uprobe:%s:eight:entry'\n"
+				 "    do: [{count: {into: n}}]\n",
+				 w.pid, PROGRAM),
+		     0, "%s", rig_errors(&r));
+	cr_assert_eq(rig_start(&r), 0, "%s", rig_errors(&r));
+	worker_go(&w);
+	cr_assert_eq(rig_run(&r, -1, 3000000000u), 0, "%s", rig_errors(&r));
+	cr_expect_eq(cap_lost(&r.cap, "UPROBE_EXEC"), 1);
+	cr_expect_gt(count_of(&r, "n"), 0);
+	kill(w.pid, SIGKILL);
+	waitpid(w.pid, NULL, 0);
+	rig_finish(&r);
+}
+
 /* Two tracers on one place: the kernel keeps one breakpoint for both, each gets every firing. */
 Test(who, two_tracers_on_one_place)
 {

@@ -7,6 +7,7 @@
  * target fork N        N rounds, and N in a child
  * target exec N        N rounds, then exec of "target calls N"
  * target deep N         one call of factorial(N), N + 1 calls deep
+ * target texec N        exec of "target calls N" by a thread that is not the first
  * target load FILE N   N times: dlopen FILE, call its lib_fn(i), dlclose
  * target wait MODE ... the same, after a byte was read from standard input
  *
@@ -114,6 +115,22 @@ static void *thread(void *arg)
 	return NULL;
 }
 
+static void *executes(void *arg)
+{
+	execl("/proc/self/exe", "target", "calls", (const char *)arg, (char *)NULL);
+	return NULL;
+}
+
+static int thread_executes(char *n)
+{
+	pthread_t t;
+
+	if (pthread_create(&t, NULL, executes, n))
+		return 1;
+	pthread_join(t, NULL);
+	return 1;
+}
+
 static int threads(long t, long n)
 {
 	pthread_t all[64];
@@ -168,6 +185,8 @@ int main(int argc, char **argv)
 	}
 	if (argc > 2 && !strcmp(argv[1], "calls"))
 		return rounds(atol(argv[2])) == -1;
+	if (argc > 2 && !strcmp(argv[1], "texec"))
+		return thread_executes(argv[2]);
 	if (argc > 2 && !strcmp(argv[1], "deep"))
 		return factorial(atol(argv[2])) == 1;
 	if (argc > 3 && !strcmp(argv[1], "threads"))
