@@ -447,12 +447,15 @@ static bool member(struct model *m, const struct rnd_x *x, struct value *out)
 {
 	const struct rnd_member *of = &rnd_members[x->index];
 	struct value base, index = {0};
+	/* Of a bit field the bytes that it touches. */
+	uint32_t shift = of->bit % 8;
+	uint32_t bytes = of->bits ? (shift + of->bits + 7) / 8 : of->type.size;
 	uint64_t address, word = 0;
 	enum rnd_read got;
 
 	if (!model_eval(m, x->kid[0], &base))
 		return false;
-	address = (uint64_t)base.bits + of->offset;
+	address = (uint64_t)base.bits + of->offset + of->bit / 8;
 	if (x->n_kids == 2) {
 		if (!model_eval(m, x->kid[1], &index))
 			return false;
@@ -462,11 +465,11 @@ static bool member(struct model *m, const struct rnd_x *x, struct value *out)
 	}
 	if (of->type.kind == RND_TEXT)
 		return read_text(m, x, address, of->n, true, out);
-	got = rnd_memory_read(address, of->type.size, true, (uint8_t *)&word);
+	got = rnd_memory_read(address, bytes, true, (uint8_t *)&word);
 	if (got)
 		return unreadable(m, got, x);
 	if (of->bits) {
-		word = word >> of->bit & ((UINT64_C(1) << of->bits) - 1);
+		word = word >> shift & ((UINT64_C(1) << of->bits) - 1);
 		if (of->type.is_signed && word >> (of->bits - 1))
 			word -= UINT64_C(1) << of->bits;
 	}
