@@ -121,8 +121,8 @@ uint32_t weft_lower_loss(struct weft_lower *lw, enum weft_loss loss, uint32_t re
 /* Where it goes on behind an action, to be placed there: behind the last one it leaves, as faults do. */
 uint32_t weft_lower_behind(struct weft_lower *lw);
 void weft_lower_place_behind(struct weft_lower *lw, uint32_t label);
-/* Adds 1 to a word and goes on at resume, which has to follow directly: at the end of a clause by the
- * instructions that count losses, if there are any that go on there. */
+/* Adds 1 to a word and goes on at resume, which has to follow directly: at the end of a clause by
+ * the instructions that count losses, if there are any that go on there. */
 void weft_lower_tally(struct weft_lower *lw, weft_vreg word, uint32_t resume);
 void weft_lower_cold(struct weft_lower *lw); /* writes out the paths asked for so far */
 void weft_lower_clause(struct weft_lower *lw, const struct weft_typed_clause *clause);

@@ -76,8 +76,7 @@ Test(usage, unknown_command)
 	cli_finish(&c);
 }
 
-#define RUN_USAGE \
-	"\nusage: trace-cli run SET [-p PID]... [-c COMMAND] [OPTIONS] [-- COMMAND...]\n"
+#define RUN_USAGE "\nusage: trace-cli run SET [-p PID]... [-c COMMAND] [OPTIONS] [-- COMMAND...]\n"
 
 Test(usage, run)
 {
@@ -155,8 +154,7 @@ Test(usage, others)
 	static const struct {
 		const char *args[4], *err;
 	} cases[] = {
-		{{"check"},
-		 "trace-cli check: error: which probe set?\nusage: trace-cli check SET\n"},
+		{{"check"}, "trace-cli check: error: which probe set?\nusage: trace-cli check SET\n"},
 		{{"check", "a", "b"},
 		 "trace-cli check: error: one probe set at a time\nusage: trace-cli check SET\n"},
 		{{"explain"},

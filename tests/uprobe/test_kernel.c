@@ -144,7 +144,7 @@ Test(kernel, which_instructions_it_refuses, .timeout = 120)
 	static struct sample samples[8192];
 	static uint64_t taken[8192];
 	static const uint64_t zero;
-	size_t plain, n = make_samples(samples, &plain), n_taken = 0;
+	size_t plain = 0, n = make_samples(samples, &plain), n_taken = 0;
 	struct asking a = {.samples = samples};
 	char path[64];
 

@@ -267,8 +267,8 @@ enum weft_identity_kind {
 	WEFT_IDENTITY_COOKIE = 1, /* the attach cookie */
 	WEFT_IDENTITY_FIELD = 2, /* key[0] yields a value; this probe is the one whose .value it is;
 				  * a firing whose value belongs to no enabled probe is none */
-	WEFT_IDENTITY_MAP = 3, /* keys yield the key of a BPF map that the provider owns (a hash or an
-				* array, of each CPU or not) and whose value begins with the u64
+	WEFT_IDENTITY_MAP = 3, /* keys yield the key of a BPF map that the provider owns (a hash or
+				* an array, of each CPU or not) and whose value begins with the u64
 				* cookie; no element: not a firing */
 };
 
@@ -343,9 +343,9 @@ struct weft_probe_info {
 	const struct weft_layout *layouts;
 	uint32_t n_layouts;
 	uint32_t layout_size; /* sizeof(struct weft_layout) as the plugin saw it */
-	/* Set by the core: nobody is going to use arguments, value returned and prototype of this probe.
-	 * They may be left out, and should be where they take time or set probes apart that are alike
-	 * otherwise. Everything else must be the same either way. */
+	/* Set by the core: nobody is going to use arguments, value returned and prototype of this
+	 * probe. They may be left out, and should be where they take time or set probes apart that
+	 * are alike otherwise. Everything else must be the same either way. */
 	uint32_t brief;
 };
 

@@ -7,13 +7,11 @@
 #if !defined(WEFT_BENCH_TP_H) || defined(LTTNG_UST_TRACEPOINT_HEADER_MULTI_READ)
 #define WEFT_BENCH_TP_H
 #include <lttng/tracepoint.h>
-LTTNG_UST_TRACEPOINT_EVENT(weft_bench, fired,
-			   LTTNG_UST_TP_ARGS(long, a, long, b, long, c, long, d, long, e),
-			   LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(long, a, a)
-						       lttng_ust_field_integer(long, b, b)
-							       lttng_ust_field_integer(long, c, c)
-								       lttng_ust_field_integer(long, d, d)
-									       lttng_ust_field_integer(
-										       long, e, e)))
+LTTNG_UST_TRACEPOINT_EVENT(
+	weft_bench, fired, LTTNG_UST_TP_ARGS(long, a, long, b, long, c, long, d, long, e),
+	LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(long, a, a) lttng_ust_field_integer(long, b, b)
+				    lttng_ust_field_integer(long, c, c)
+					    lttng_ust_field_integer(long, d, d)
+						    lttng_ust_field_integer(long, e, e)))
 #endif
 #include <lttng/tracepoint-event.h>
