@@ -156,3 +156,28 @@ Test(compiler_faults, NESTED)
 	cr_expect(rig_slot(&r, "b", 0) == 2);
 	rig_finish(&r);
 }
+
+/* What cannot be read is the call, whatever a cast around it says or does not say. */
+Test(compiler_faults, a_cast_that_changes_nothing)
+{
+	static const char *const values[] = {"value||(uint64) peek(arg0, 8)",
+					     "value||(uint64) (uint64) peek(arg0, 8)",
+					     "value||(uint64) (int8) peek(arg0, 8)"};
+
+	for (size_t i = 0; i < N(values); i++) {
+		const struct weft_loss_site *site;
+		struct rig r;
+
+		rig_init(&r);
+		rig_clause(&r, NULL, "sum", "into||s", values[i], NULL);
+		rig_load(&r);
+		rig_run(&r, NULL);
+		cr_expect(rig_loss(&r, WEFT_LOSS_FAULT_ADDRESS) == 1 && rig_losses(&r) == 1);
+		for (size_t k = 0; k < r.plan->n_losses; k++) {
+			site = &r.plan->losses[k];
+			cr_expect(!strncmp(site->span.text->s + site->span.start, "peek(", 5), "%s",
+				  values[i]);
+		}
+		rig_finish(&r);
+	}
+}
