@@ -18,7 +18,7 @@
 static inline void expect_tally(const struct rig *r, const struct stage *s)
 {
 	struct tally all = stage_sum(s);
-	char name[8];
+	char name[16];
 
 	for (int k = 0; k < SENDER_PROBES; k++) {
 		snprintf(name, sizeof(name), "p%d", k);

@@ -43,7 +43,7 @@ void stage_up(int *word)
 
 void sender_declare(weft_probe *probes[SENDER_PROBES])
 {
-	char name[8];
+	char name[16];
 	int error;
 
 	for (int i = 0; i < SENDER_PROBES; i++) {
