@@ -20,11 +20,6 @@
 #define BY_VALUE "it is a struct passed in registers, which has no address"
 #define NO_VALUE "a value of its type cannot be read"
 
-static const struct weft_func_param *param_of(const struct weft_func_info *info, uint32_t i)
-{
-	return (const void *)((const char *)info->params + (size_t)i * info->param_size);
-}
-
 /* What is read there as a whole word, cut to the type's size. */
 static void cut(const struct weft_arg_type *type, struct weft_loc_op *ops, uint32_t *n)
 {
@@ -92,7 +87,7 @@ uint32_t weft_fbt_arguments(struct weft_instance *in, const struct weft_func_inf
 	uint32_t n = info->n_params < WEFT_FBT_ARGS_MOST ? info->n_params : WEFT_FBT_ARGS_MOST;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct weft_func_param *param = param_of(info, i);
+		const struct weft_func_param *param = weft_func_param_at(info, i);
 		struct weft_arg *arg = &in->args[i];
 		struct weft_loc_op *ops = in->ops[i];
 		uint32_t n_ops;

@@ -57,7 +57,7 @@ static int fail_all(struct weft_instance *in, const struct weft_attach_request *
 	struct weft_probe_desc d = {.struct_size = sizeof(d)};
 	int code = request->status[0];
 
-	in->host->probe_desc(weft_fbt_requested(request, 0)->probe, &d);
+	in->host->probe_desc(weft_attach_probe_at(request, 0)->probe, &d);
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (reasons[i].code == code)
 			return in->host->fail(err, code, reasons[i].tag,

@@ -68,7 +68,7 @@ static uint64_t now_ns(void)
 static int attach_one(struct weft_instance *in, const struct weft_attach_request *request,
 		      uint32_t i, struct weft_attachment *at)
 {
-	const struct weft_attach_probe *p = weft_fbt_requested(request, i);
+	const struct weft_attach_probe *p = weft_attach_probe_at(request, i);
 	const struct weft_fbt_function *f;
 	bool is_return;
 	int link;

@@ -94,7 +94,7 @@ static void fill(struct weft_instance *in, struct batch *b)
 	uint32_t n = b->request->n_probes;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct weft_attach_probe *p = weft_fbt_requested(b->request, i);
+		const struct weft_attach_probe *p = weft_attach_probe_at(b->request, i);
 		const struct weft_fbt_function *f =
 			weft_fbt_function_of(in, p->probe, &b->is_return);
 

@@ -148,12 +148,6 @@ int weft_fbt_attach(struct weft_instance *in, const struct weft_attach_request *
 void weft_fbt_detach(struct weft_instance *in, struct weft_attachment *at);
 /* Takes a link over; closes it where it cannot. */
 int weft_fbt_keep(struct weft_attachment *at, int link);
-static inline const struct weft_attach_probe *weft_fbt_requested(
-	const struct weft_attach_request *request, uint32_t i)
-{
-	return (const void *)((const char *)request->probes + (size_t)i * request->probe_size);
-}
-
 /* attach_kprobe.c, attach_multi.c, attach_tracing.c: attach what can be, write status. 0, or an
  * error that concerns all of them and was described. */
 int weft_fbt_attach_kprobes(struct weft_instance *in, const struct weft_attach_request *request,

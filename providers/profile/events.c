@@ -233,12 +233,6 @@ static void destroy(struct weft_attachment *at)
 	free(at);
 }
 
-static const struct weft_attach_probe *requested(const struct weft_attach_request *request,
-						 uint32_t i)
-{
-	return (const void *)((const char *)request->probes + (size_t)i * request->probe_size);
-}
-
 static struct weft_attachment *create(struct weft_instance *in,
 				      const struct weft_attach_request *request, int *error)
 {
@@ -263,11 +257,13 @@ static struct weft_attachment *create(struct weft_instance *in,
 	}
 	for (uint32_t i = 0; i < request->n_probes; i++) {
 		struct weft_probe_desc desc = {.struct_size = sizeof(desc)};
-		in->host->probe_desc(requested(request, i)->probe, &desc);
+		in->host->probe_desc(weft_attach_probe_at(request, i)->probe, &desc);
 		at->probes[i].name = desc.name;
-		at->probes[i].cookie = requested(request, i)->cookie;
-		at->probes[i].idle = in->host->param_int(requested(request, i)->with, "idle");
-		weft_profile_rate_of(in->host, requested(request, i)->probe, &at->probes[i].rate);
+		at->probes[i].cookie = weft_attach_probe_at(request, i)->cookie;
+		at->probes[i].idle =
+			in->host->param_int(weft_attach_probe_at(request, i)->with, "idle");
+		weft_profile_rate_of(in->host, weft_attach_probe_at(request, i)->probe,
+				     &at->probes[i].rate);
 	}
 	return at;
 }

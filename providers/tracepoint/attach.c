@@ -98,8 +98,7 @@ int tracepoint_attach(struct weft_instance *in, const struct weft_attach_request
 		return in->host->fail(err, -ENOMEM, "TRACEPOINT_MEMORY", "out of memory");
 	at->n = 0;
 	for (uint32_t i = 0; i < request->n_probes; i++) {
-		const struct weft_attach_probe *p = (const void *)((const char *)request->probes +
-								   (size_t)i * request->probe_size);
+		const struct weft_attach_probe *p = weft_attach_probe_at(request, i);
 		int link = link_probe(in, p, request->prog_fd);
 
 		request->status[i] = link < 0 ? link : 0;

@@ -12,11 +12,6 @@
 
 #include "tracepoint.h"
 
-static const struct weft_func_param *param_at(const struct weft_func_info *f, uint32_t i)
-{
-	return (const void *)((const char *)f->params + (size_t)i * f->param_size);
-}
-
 static void describe(struct weft_instance *in, uint32_t n)
 {
 	size_t at = (size_t)snprintf(in->prototype, sizeof(in->prototype), "(");
@@ -91,7 +86,7 @@ int tracepoint_raw_info(struct weft_instance *in, const char *event, struct weft
 	n = f.n_params ? f.n_params - 1 : 0;
 	n = n > WEFT_MAX_ARGS ? WEFT_MAX_ARGS : n;
 	for (uint32_t i = 0; i < n; i++)
-		take(in, i, param_at(&f, i + 1));
+		take(in, i, weft_func_param_at(&f, i + 1));
 	describe(in, n);
 	out->scope = WEFT_SCOPE_NONE;
 	out->load = (struct weft_load_class){

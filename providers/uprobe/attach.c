@@ -9,12 +9,6 @@
 #include "support/bpf.h"
 #include "uprobe.h"
 
-static const struct weft_attach_probe *requested(const struct weft_attach_request *request,
-						 uint32_t i)
-{
-	return (const void *)((const char *)request->probes + (size_t)i * request->probe_size);
-}
-
 static void destroy(struct weft_attachment *at)
 {
 	if (!at)
@@ -57,7 +51,7 @@ static struct weft_attachment *create(struct weft_instance *in,
 		return NULL;
 	}
 	for (uint32_t i = 0; i < request->n_probes; i++) {
-		const struct weft_attach_probe *r = requested(request, i);
+		const struct weft_attach_probe *r = weft_attach_probe_at(request, i);
 		struct weft_uprobe_probe *p =
 			(struct weft_uprobe_probe *)(uintptr_t)in->host->probe_data(r->probe);
 

@@ -13,12 +13,6 @@
 
 #include "usdt/usdt.h"
 
-static const struct weft_attach_probe *requested(const struct weft_attach_request *request,
-						 uint32_t i)
-{
-	return (const void *)((const char *)request->probes + (size_t)i * request->probe_size);
-}
-
 void weft_usdt_settle(struct weft_instance *in)
 {
 	support_uprobes_settle(&in->uprobes, in->host,
@@ -51,7 +45,7 @@ static struct weft_attachment *create(struct weft_instance *in,
 		return NULL;
 	}
 	for (uint32_t i = 0; i < request->n_probes; i++) {
-		const struct weft_attach_probe *r = requested(request, i);
+		const struct weft_attach_probe *r = weft_attach_probe_at(request, i);
 
 		at->probes[i].probe =
 			(struct weft_usdt_probe *)(uintptr_t)in->host->probe_data(r->probe);

@@ -181,12 +181,6 @@ static struct us_probe *probe_of(const struct weft_instance *in, const struct we
 	return (void *)(uintptr_t)in->host->probe_data(p);
 }
 
-static const struct weft_attach_probe *requested(const struct weft_attach_request *request,
-						 uint32_t i)
-{
-	return (const void *)((const char *)request->probes + (size_t)i * request->probe_size);
-}
-
 static void enable(struct weft_instance *in, const struct weft_attach_probe *r,
 		   struct weft_attachment *at)
 {
@@ -238,7 +232,7 @@ int us_attach(struct weft_instance *in, const struct weft_attach_request *reques
 	at->next = in->attachments;
 	in->attachments = at;
 	for (uint32_t i = 0; i < request->n_probes; i++) {
-		const struct weft_attach_probe *r = requested(request, i);
+		const struct weft_attach_probe *r = weft_attach_probe_at(request, i);
 
 		if (probe_of(in, r->probe)->attachment) {
 			request->status[i] = -EEXIST;

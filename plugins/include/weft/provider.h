@@ -395,6 +395,13 @@ struct weft_attach_request {
 	const char **unit;
 };
 
+static inline const struct weft_attach_probe *weft_attach_probe_at(
+	const struct weft_attach_request *request, uint32_t i)
+{
+	return (const struct weft_attach_probe *)((const char *)request->probes +
+						  (size_t)i * request->probe_size);
+}
+
 /* ---- what the core does for a provider ------------------------------------------------------ */
 
 enum weft_log_level {
@@ -471,6 +478,12 @@ struct weft_func_info {
 	const char *prototype;                /* "ssize_t vfs_read(struct file *file, ...)" */
 	uint64_t reserved_words[2];
 };
+
+static inline const struct weft_func_param *weft_func_param_at(const struct weft_func_info *f,
+							       uint32_t i)
+{
+	return (const struct weft_func_param *)((const char *)f->params + (size_t)i * f->param_size);
+}
 
 struct weft_type_info {
 	uint32_t struct_size; /* set by the caller */
