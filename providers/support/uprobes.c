@@ -272,12 +272,29 @@ static void make_alike(struct batch *b, struct support_place *places, size_t n)
 		places[i].error = -ESRCH;
 }
 
+/* What has an error already is none of the kernel's business. */
+static size_t good_first(struct support_place *places, size_t n)
+{
+	size_t good = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (places[i].error)
+			continue;
+		struct support_place p = places[good];
+
+		places[good++] = places[i];
+		places[i] = p;
+	}
+	return good;
+}
+
 int support_uprobes_attach(const struct support_uprobes *u, int prog_fd,
 			   struct support_place *places, size_t n, struct support_fds *out)
 {
 	struct batch b = {.u = u, .out = out, .prog_fd = prog_fd};
 	size_t from, to;
 
+	n = good_first(places, n);
 	if (!n)
 		return 0;
 	uint64_t *words = calloc(3 * n, sizeof(*words));

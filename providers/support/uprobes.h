@@ -45,7 +45,8 @@ struct support_place {
 	uint32_t owner; /* the caller's */
 	bool is_return;
 	int error; /* set: 0, or why there is no event at this place: EOPNOTSUPP is the
-		    * instruction's fault, ENODEV that of a kernel without uprobes */
+		    * instruction's fault, ENODEV that of a kernel without uprobes. A place that
+		    * comes with an error is left alone */
 };
 
 /* Descriptors that keep events alive. */

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "arch.h"
-#include "support/uprobes.h"
+#include "support/attachment.h"
 #include "weft/provider.h"
 
 /* A name that can be asked for, in the order of strcmp, then of addresses. */
@@ -128,10 +128,8 @@ struct weft_uprobe_attached {
 
 struct weft_attachment {
 	struct weft_attachment *next;
-	int prog_fd;
-	struct support_fds fds;
+	struct support_attachment made;
 	struct weft_uprobe_attached *probes;
-	size_t n_probes;
 };
 
 /* Makes room for one element more; 0 or -ENOMEM. */
@@ -232,22 +230,6 @@ void weft_uprobe_settle_mechanism(struct weft_instance *in);
 /* Whether the events are made for the target's processes only. */
 bool weft_uprobe_filtered(struct weft_instance *in);
 const char *weft_uprobe_describe(struct weft_instance *in);
-
-/* events.c: places in the kernel. */
-struct weft_uprobe_place_at {
-	struct weft_uprobe_file *file;
-	uint64_t offset;
-	uint64_t cookie;
-	bool is_return;
-	uint32_t probe; /* index, to whom .error is reported */
-	int error;      /* 0: attached */
-};
-/* Attaches the program to all places; at gets the descriptors. Each place has its own result. */
-int weft_uprobe_events_make(struct weft_instance *in, struct weft_attachment *at,
-			    struct weft_uprobe_place_at *places, size_t n);
-/* The same for one process. */
-int weft_uprobe_events_for(struct weft_instance *in, struct weft_attachment *at,
-			   struct weft_uprobe_place_at *places, size_t n, int32_t pid);
 
 /* attach.c */
 int weft_uprobe_attach(struct weft_instance *in, const struct weft_attach_request *request,

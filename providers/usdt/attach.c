@@ -6,7 +6,6 @@
  * killed leaves none raised. It keeps one counter for a place: who comes with another is refused.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,9 +22,7 @@ static void destroy(struct weft_attachment *at)
 {
 	if (!at)
 		return;
-	support_fds_close(&at->fds);
-	if (at->prog_fd >= 0)
-		close(at->prog_fd);
+	support_attachment_finish(&at->made);
 	free(at->probes);
 	free(at);
 }
@@ -37,10 +34,12 @@ static struct weft_attachment *create(struct weft_instance *in,
 
 	if (!at)
 		return NULL;
-	at->prog_fd = fcntl(request->prog_fd, F_DUPFD_CLOEXEC, 0);
-	at->n_probes = request->n_probes;
+	if (support_attachment_init(&at->made, request)) {
+		free(at);
+		return NULL;
+	}
 	at->probes = calloc(request->n_probes ? request->n_probes : 1, sizeof(*at->probes));
-	if (at->prog_fd < 0 || !at->probes) {
+	if (!at->probes) {
 		destroy(at);
 		return NULL;
 	}
@@ -58,8 +57,7 @@ static struct weft_attachment *create(struct weft_instance *in,
 /* ---- places ---- */
 
 struct batch {
-	struct support_place *places;
-	size_t n, cap;
+	struct support_places places;
 	/* One descriptor a file, while places are made. */
 	struct opened {
 		struct weft_usdt_file *file;
@@ -69,29 +67,21 @@ struct batch {
 	bool no_memory;
 };
 
-static bool more(void *array, size_t *cap, size_t n, size_t size)
-{
-	void **a = array;
-
-	if (n < *cap)
-		return true;
-	size_t wanted = *cap ? 2 * *cap : 16;
-	void *grown = reallocarray(*a, wanted, size);
-	if (!grown)
-		return false;
-	*a = grown;
-	*cap = wanted;
-	return true;
-}
-
 static int open_file(struct batch *b, struct weft_usdt_file *f)
 {
 	for (size_t i = b->n_files; i-- > 0;)
 		if (b->files[i].file == f)
 			return b->files[i].fd;
-	if (!more(&b->files, &b->cap_files, b->n_files, sizeof(*b->files))) {
-		b->no_memory = true;
-		return -ENOMEM;
+	if (b->n_files == b->cap_files) {
+		size_t cap = b->cap_files ? 2 * b->cap_files : 16;
+		struct opened *grown = reallocarray(b->files, cap, sizeof(*grown));
+
+		if (!grown) {
+			b->no_memory = true;
+			return -ENOMEM;
+		}
+		b->files = grown;
+		b->cap_files = cap;
 	}
 	b->files[b->n_files] = (struct opened){.file = f, .fd = weft_usdt_file_open(f)};
 	return b->files[b->n_files++].fd;
@@ -103,7 +93,7 @@ static void close_files(struct batch *b)
 		if (b->files[i].fd >= 0)
 			close(b->files[i].fd);
 	free(b->files);
-	free(b->places);
+	support_places_finish(&b->places);
 }
 
 static void add_place(struct batch *b, const struct weft_usdt_run *run, uint32_t k, uint32_t owner,
@@ -111,12 +101,7 @@ static void add_place(struct batch *b, const struct weft_usdt_run *run, uint32_t
 {
 	const struct weft_usdt_note *note = &weft_usdt_notes(run->file->record)[run->first + k];
 	int fd = open_file(b, run->file);
-
-	if (b->no_memory || !more(&b->places, &b->cap, b->n, sizeof(*b->places))) {
-		b->no_memory = true;
-		return;
-	}
-	b->places[b->n++] = (struct support_place){
+	const struct support_place place = {
 		.fd = fd,
 		.offset = note->offset,
 		.semaphore = note->semaphore == WEFT_USDT_LOST ? 0 : note->semaphore,
@@ -126,12 +111,15 @@ static void add_place(struct batch *b, const struct weft_usdt_run *run, uint32_t
 			 : note->semaphore == WEFT_USDT_LOST ? -ENXIO
 							     : 0,
 	};
+
+	if (!b->no_memory && support_places_add(&b->places, &place))
+		b->no_memory = true;
 }
 
 /* The places of sites that were not looked at yet. */
 static void collect(struct batch *b, struct weft_attachment *at)
 {
-	for (uint32_t i = 0; i < at->n_probes; i++) {
+	for (uint32_t i = 0; i < at->made.n_probes; i++) {
 		struct weft_usdt_attached *a = &at->probes[i];
 		uint32_t site = 0;
 
@@ -144,28 +132,9 @@ static void collect(struct batch *b, struct weft_attachment *at)
 	}
 }
 
-/* Those that can be asked for, first. */
-static size_t good_first(struct batch *b)
-{
-	size_t n = 0;
+/* ---- attaching ---- */
 
-	for (size_t i = 0; i < b->n; i++) {
-		if (b->places[i].error)
-			continue;
-		struct support_place p = b->places[n];
-
-		b->places[n++] = b->places[i];
-		b->places[i] = p;
-	}
-	return n;
-}
-
-/* ---- results ---- */
-
-static const struct reason {
-	int code;
-	const char *tag, *text;
-} reasons[] = {
+static const struct support_reason reasons[] = {
 	{-EPERM, "USDT_DENIED", "it takes root, or CAP_BPF and CAP_PERFMON"},
 	{-EACCES, "USDT_DENIED", "it takes root, or CAP_BPF and CAP_PERFMON"},
 	{-EMFILE, "USDT_DESCRIPTORS",
@@ -182,87 +151,29 @@ static const struct reason {
 	{-ESRCH, "USDT_NO_PROCESS", "the target's processes have ended"},
 };
 
-static const struct reason *reason_of(int code)
-{
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (reasons[i].code == code)
-			return &reasons[i];
-	return NULL;
-}
-
-static const char *why(int code)
-{
-	const struct reason *r = reason_of(code);
-
-	return r ? r->text : strerror(-code);
-}
-
-static int fail_attach(struct weft_instance *in, const struct weft_usdt_probe *p, int code,
-		       struct weft_error *err)
-{
-	const struct reason *r = reason_of(code);
-	struct weft_probe_desc d = {.struct_size = sizeof(d)};
-
-	in->host->probe_desc(p->registered, &d);
-	return in->host->fail(err, code, r ? r->tag : "USDT_ATTACH", "%s:%s:%s cannot be probed: %s",
-			      d.module, d.function, d.name, why(code));
-}
-
-/* A probe is attached if one site of it is; what is lacking is said. */
-static uint32_t report(struct weft_instance *in, const struct weft_attachment *at,
-		       const struct batch *b, int32_t *status)
-{
-	uint32_t good = 0;
-
-	for (uint32_t i = 0; i < at->n_probes; i++)
-		status[i] = -ENOENT;
-	for (size_t i = 0; i < b->n; i++)
-		if (!b->places[i].error || status[b->places[i].owner] == -ENOENT)
-			status[b->places[i].owner] = b->places[i].error;
-	for (size_t i = 0; i < b->n; i++) {
-		struct weft_probe_desc d = {.struct_size = sizeof(d)};
-		const struct support_place *p = &b->places[i];
-
-		if (!p->error || status[p->owner])
-			continue;
-		in->host->probe_desc(at->probes[p->owner].probe->registered, &d);
-		in->host->log(in->host, WEFT_LOG_WARNING, "a site of %s:%s:%s is not traced: %s",
-			      d.module, d.function, d.name, why(p->error));
-	}
-	for (uint32_t i = 0; i < at->n_probes; i++)
-		good += !status[i];
-	return good;
-}
+static const struct support_reasons why = {reasons, sizeof(reasons) / sizeof(reasons[0]),
+					   "USDT_ATTACH"};
 
 int weft_usdt_attach(struct weft_instance *in, const struct weft_attach_request *request,
 		     struct weft_attachment **out, struct weft_error *err)
 {
 	struct weft_attachment *at = create(in, request);
 	struct batch b = {0};
-	uint32_t good = 0;
-	int ret = -ENOMEM;
+	int ret;
 
 	weft_usdt_settle(in);
 	if (at)
 		collect(&b, at);
-	if (at && !b.no_memory)
-		ret = support_uprobes_attach(&in->uprobes, at->prog_fd, b.places, good_first(&b),
-					     &at->fds);
-	if (!ret)
-		good = report(in, at, &b, request->status);
+	if (!at || b.no_memory)
+		ret = weft_usdt_nomem(in, err);
+	else
+		ret = support_attachment_make(&at->made, &in->uprobes, &b.places, request, &why,
+					      err);
 	close_files(&b);
 	if (ret) {
 		destroy(at);
-		return weft_usdt_nomem(in, err);
-	}
-	if (!good) {
-		ret = fail_attach(in, at->probes[0].probe, request->status[0], err);
-		destroy(at);
 		return ret;
 	}
-	*request->done = good;
-	*request->total = request->n_probes;
-	*request->unit = "probes";
 	at->next = in->attachments;
 	in->attachments = at;
 	weft_usdt_watch(in);
@@ -285,17 +196,13 @@ void weft_usdt_extend(struct weft_instance *in)
 {
 	for (struct weft_attachment *at = in->attachments; at; at = at->next) {
 		struct batch b = {0};
-		int ret = -ENOMEM;
 
 		collect(&b, at);
-		if (!b.no_memory)
-			ret = support_uprobes_attach(&in->uprobes, at->prog_fd, b.places,
-						     good_first(&b), &at->fds);
-		for (size_t i = 0; i < b.n; i++)
-			if (ret || b.places[i].error)
-				in->host->log(in->host, WEFT_LOG_WARNING,
-					      "a site in a file that appeared is not traced: %s",
-					      why(ret ? ret : b.places[i].error));
+		if (b.no_memory)
+			in->host->log(in->host, WEFT_LOG_WARNING,
+				      "sites in a file that appeared are not traced: out of memory");
+		else
+			support_attachment_extend(&at->made, &in->uprobes, &b.places, &why);
 		close_files(&b);
 	}
 }

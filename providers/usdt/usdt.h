@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "support/uprobes.h"
+#include "support/attachment.h"
 #include "usdt/operands.h"
 #include "usdt/record.h"
 #include "usdt/stash.h"
@@ -98,15 +98,13 @@ struct weft_instance {
 
 struct weft_attachment {
 	struct weft_attachment *next;
-	int prog_fd;
-	struct support_fds fds;
+	struct support_attachment made;
 	struct weft_usdt_attached {
 		struct weft_usdt_probe *probe;
 		uint64_t cookie;
 		uint32_t layout;
 		uint32_t n_sites; /* of the probe's that were looked at */
 	} * probes;
-	uint32_t n_probes;
 };
 
 /* Files by device and inode, for walks that meet one again and again. */
