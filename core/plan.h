@@ -41,14 +41,16 @@
  * Aggregations
  * ------------
  * Every update is an atomic instruction. Kinds and what a slot or row holds (u64 words):
- *  - count { n }; sum { low, high }: the sum is low + 2^64 * high, where low is an int64 (of uint64
- *    values a uint64) and high an int64. A program adds to low, and where that overflowed, which
- *    the old value tells it, one to high or from it: each step of low is judged once, in whatever
- *    order programs interleave, so that nothing is lost; and high stays 0 while 64 bits suffice.
- *  - avg { ended, low, high, begun }; stddev { ended, low, high, q0, q1, q2, begun }: q is the sum
- *    of the squares in 192 bits, carried in the same way. begun counts a value before anything
- *    else is added, ended after everything: who reads the words in their order and finds the two
- *    equal has read a moment at which no value was half added. ended is the number of values.
+ *  - count { n }; sum, avg { ended, low, high, begun }: the sum is low + 2^64 * high, where low is
+ *    an int64 (of uint64 values a uint64) and high an int64. A program adds to low, and where that
+ *    overflowed, which the old value tells it, one to high or from it: each step of low is judged
+ *    once, in whatever order programs interleave, so that nothing is lost; and high stays 0 while
+ *    64 bits suffice. begun counts a value before anything else is added, ended after everything:
+ *    who reads the words in their order and finds the two equal has read a moment at which no
+ *    value was half added. ended is the number of values; it tells a sum that has come to 0 from
+ *    one of nothing.
+ *  - stddev { ended, low, high, q0, q1, q2, begun }: q is the sum of the squares in 192 bits,
+ *    carried in the same way.
  *  - min, max { t, extreme }: max: t = x - INT64_MIN for x > INT64_MIN (so t >= 1), extreme = 1
  *    for x == INT64_MIN; min: t = INT64_MAX - x, extreme = 1 for x == INT64_MAX. uint64 values
  *    x are first mapped by x ^ 2^63. All zero: nothing. t only grows, by compare-and-exchange.
@@ -204,10 +206,10 @@ struct weft_aggregation {
 static inline uint32_t weft_value_words(enum weft_action_kind kind)
 {
 	switch (kind) {
-	case WEFT_ACTION_SUM:
 	case WEFT_ACTION_MIN:
 	case WEFT_ACTION_MAX:
 		return 2;
+	case WEFT_ACTION_SUM:
 	case WEFT_ACTION_AVG:
 		return 4;
 	case WEFT_ACTION_STDDEV:
@@ -216,11 +218,7 @@ static inline uint32_t weft_value_words(enum weft_action_kind kind)
 		return 1;
 	}
 }
-
-static inline uint32_t weft_sum_word(enum weft_action_kind kind)
-{
-	return kind == WEFT_ACTION_SUM ? 0 : 1;
-}
+#define WEFT_SUM_WORD     1u
 #define WEFT_SQUARES_WORD 3u /* STDDEV */
 
 /* Where the cell of a variable lies: core/compiler/lower_state.c. */

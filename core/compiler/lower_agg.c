@@ -141,12 +141,10 @@ static void update(struct weft_lower *lw, const struct weft_aggregation *agg, we
 
 	switch (agg->kind) {
 	case WEFT_ACTION_SUM:
-		weft_lower_add_sum(lw, row, weft_sum_word(agg->kind), value, is_unsigned);
-		return;
 	case WEFT_ACTION_AVG:
 	case WEFT_ACTION_STDDEV:
 		add_one(lw, row, agg->value_words - 1);
-		weft_lower_add_sum(lw, row, weft_sum_word(agg->kind), value, is_unsigned);
+		weft_lower_add_sum(lw, row, WEFT_SUM_WORD, value, is_unsigned);
 		if (agg->kind == WEFT_ACTION_STDDEV)
 			weft_lower_add_square(lw, row, WEFT_SQUARES_WORD, value, is_unsigned);
 		weft_lower_tally(lw, row, done);

@@ -20,7 +20,10 @@ void weft_lower_add_sum(struct weft_lower *lw, weft_vreg row, uint32_t word, wef
 {
 	uint32_t fits = weft_ir_label(&lw->ir);
 	weft_vreg old, sum, overflow, carry;
+	int64_t k;
 
+	if (weft_ir_constant(&lw->ir, value, &k) && !k)
+		return;
 	if (is_unsigned) {
 		add_carrying(lw, row, word, value, fits);
 		carry = weft_ir_const(&lw->ir, 1);
@@ -47,7 +50,10 @@ void weft_lower_add_square(struct weft_lower *lw, weft_vreg row, uint32_t word, 
 {
 	uint32_t fits = weft_ir_label(&lw->ir), done = weft_ir_label(&lw->ir);
 	weft_vreg x = value, a, b, ab, low, high = weft_ir_variable(&lw->ir), sign;
+	int64_t k;
 
+	if (weft_ir_constant(&lw->ir, value, &k) && !k)
+		return;
 	if (!is_unsigned) {
 		sign = weft_ir_alu_imm(&lw->ir, BPF_ARSH, value, 63);
 		x = weft_ir_alu(&lw->ir, BPF_XOR, value, sign);

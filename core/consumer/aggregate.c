@@ -5,7 +5,7 @@
  * with "nothing", each word in one atomic step, so that what a program adds meanwhile belongs to
  * one side or the other.
  *
- * A value that is being added to an average while it is read is half in it. The words tell (see
+ * A value that is being added to a sum while it is read may be half in it. The words tell (see
  * core/plan.h), and what was met in such a moment is read again; it is left out of the table, and
  * counted as a loss, if it never stands still.
  *

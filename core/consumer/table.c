@@ -5,9 +5,8 @@
  * have become equal, join the buckets of a histogram, decode, sort, hand over. All memory of a
  * table is given back when the sink has seen it.
  *
- * Which rows are empty: a count, an average and a bucket with n = 0; a minimum or maximum of
- * nothing. A sum of 0 may be a true sum: it is dropped only if there was a clear, and nothing has
- * changed the row since that we could tell.
+ * Which rows are empty: those that no value came to (since the clear). A sum of 0 may be a true
+ * sum; that something came to it is told by the number of values that is kept with it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,8 +43,6 @@ static bool since_clear(const struct build *b, size_t i, uint64_t words[WEFT_ROW
 		then = weft_rows_find(b->cleared, weft_rows_key(b->raw, i));
 	if (then)
 		weft_words_subtract(b->agg, words, then);
-	if (b->agg->kind == WEFT_ACTION_SUM && !then)
-		return true;
 	return !weft_words_are_empty(b->agg, words);
 }
 

@@ -16,15 +16,10 @@ static bool has_sum(const struct weft_aggregation *agg)
 	       agg->kind == WEFT_ACTION_STDDEV;
 }
 
-/* avg and stddev: counted before and after, so that a value half added shows. */
-static bool is_counted_twice(const struct weft_aggregation *agg)
-{
-	return agg->kind == WEFT_ACTION_AVG || agg->kind == WEFT_ACTION_STDDEV;
-}
-
+/* Values of a sum are counted before and after, so that one half added shows. */
 bool weft_words_can_be_unsettled(const struct weft_aggregation *agg)
 {
-	return is_counted_twice(agg);
+	return has_sum(agg);
 }
 
 /* to += from, or -=, numbers of n words, the lowest first. */
@@ -54,12 +49,9 @@ static void subtract_words(uint64_t *to, const uint64_t *from, size_t n)
 static void combine(const struct weft_aggregation *agg, uint64_t *to, const uint64_t *from,
 		    void (*fn)(uint64_t *to, const uint64_t *from, size_t n))
 {
-	uint32_t sum = weft_sum_word(agg->kind);
-
-	if (agg->kind != WEFT_ACTION_SUM)
-		fn(to, from, 1);
+	fn(to, from, 1);
 	if (has_sum(agg))
-		fn(to + sum, from + sum, 2);
+		fn(to + WEFT_SUM_WORD, from + WEFT_SUM_WORD, 2);
 	if (agg->kind == WEFT_ACTION_STDDEV)
 		fn(to + WEFT_SQUARES_WORD, from + WEFT_SQUARES_WORD, 3);
 }
@@ -83,34 +75,30 @@ void weft_words_subtract(const struct weft_aggregation *agg, uint64_t *from, con
 void weft_words_take(const struct weft_aggregation *agg, uint64_t *to, const uint64_t *raw)
 {
 	uint64_t words[WEFT_ROW_WORDS] = {0};
-	uint32_t sum = weft_sum_word(agg->kind);
+	uint64_t *sum = words + WEFT_SUM_WORD;
 	weft_wide wide;
 
 	memcpy(words, raw, agg->value_words * sizeof(*words));
-	if (is_counted_twice(agg)) {
+	if (has_sum(agg)) {
 		words[WEFT_ROW_UNSETTLED] = words[0] != words[agg->value_words - 1];
 		words[agg->value_words - 1] = 0;
-	}
-	if (has_sum(agg)) {
-		wide = weft_wide_of(words[sum], (int64_t)words[sum + 1], weft_is_unsigned(agg));
-		words[sum] = (uint64_t)wide;
-		words[sum + 1] = (uint64_t)((weft_uwide)wide >> 64);
+		wide = weft_wide_of(sum[0], (int64_t)sum[1], weft_is_unsigned(agg));
+		sum[0] = (uint64_t)wide;
+		sum[1] = (uint64_t)((weft_uwide)wide >> 64);
 	}
 	weft_words_add(agg, to, words);
 }
 
 bool weft_words_are_empty(const struct weft_aggregation *agg, const uint64_t *words)
 {
-	if (agg->kind == WEFT_ACTION_SUM || weft_is_extreme(agg))
-		return !words[0] && !words[1];
-	return !words[0];
+	return !words[0] && !(weft_is_extreme(agg) && words[1]);
 }
 
 /* ---- what they stand for ---- */
 
 void weft_words_sum(const struct weft_aggregation *agg, const uint64_t *words, struct weft_row *row)
 {
-	const uint64_t *sum = words + weft_sum_word(agg->kind);
+	const uint64_t *sum = words + WEFT_SUM_WORD;
 	weft_wide low = weft_is_unsigned(agg) ? (weft_wide)sum[0] : (weft_wide)(int64_t)sum[0];
 	weft_wide all = (weft_wide)((weft_uwide)sum[1] << 64 | sum[0]);
 

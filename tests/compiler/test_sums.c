@@ -116,10 +116,6 @@ static void expect_exact(const char *action, const char *by, bool is_signed)
 		run(&r, v);
 		add_to_truth(&t, v, is_signed);
 		get_words(&r, words);
-		if (!strcmp(action, "sum")) {
-			expect_sum(words, &t, is_signed);
-			continue;
-		}
 		expect_sum(words + 1, &t, is_signed);
 		cr_expect(words[0] == t.n && words[rig_agg(&r, "a")->value_words - 1] == t.n);
 		if (!strcmp(action, "stddev"))
@@ -166,7 +162,7 @@ Test(compiler_sums, high_word_is_not_touched_below_64_bits)
 	run(&r, (uint64_t)-INT64_MAX);
 	run(&r, (uint64_t)INT64_MIN);
 	run(&r, INT64_MAX);
-	cr_expect(rig_slot(&r, "a", 0) == UINT64_MAX && rig_slot(&r, "a", 1) == 0);
+	cr_expect(rig_slot(&r, "a", 1) == UINT64_MAX && rig_slot(&r, "a", 2) == 0);
 	rig_finish(&r);
 }
 

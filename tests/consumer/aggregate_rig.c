@@ -57,11 +57,11 @@ void agg_row(struct fixture *f, const void *key, uint64_t first, uint64_t second
 	uint32_t words = f->aggs[0].value_words, cpu, last = words - 1;
 	uint64_t *value = calloc(f->t.plan.n_cpus * words, 8);
 	bool percpu = f->t.specs[MAP].type == BPF_MAP_TYPE_PERCPU_HASH;
-	bool twice = f->aggs[0].kind == WEFT_ACTION_AVG || f->aggs[0].kind == WEFT_ACTION_STDDEV;
+	bool twice = f->aggs[0].kind == WEFT_ACTION_SUM || f->aggs[0].kind == WEFT_ACTION_AVG ||
+		     f->aggs[0].kind == WEFT_ACTION_STDDEV;
 
 	value[0] = first;
-	/* The high word of a sum stays 0: a second value is its own. */
-	if (words > 1 && f->aggs[0].kind != WEFT_ACTION_SUM)
+	if (words > 1)
 		value[1] = second;
 	for (cpu = 1; percpu && cpu < f->t.plan.n_cpus; cpu++) {
 		value[cpu * words] = 7;

@@ -23,7 +23,7 @@ Test(slots, count_sums_the_cpus)
 	fixture_finish(&f);
 }
 
-static void set_avg(uint64_t *words, uint64_t n, int64_t sum)
+static void set_sum(uint64_t *words, uint64_t n, int64_t sum)
 {
 	words[0] = words[3] = n;
 	words[1] = (uint64_t)sum;
@@ -34,34 +34,37 @@ Test(slots, sum_and_avg)
 {
 	struct fixture f;
 
-	agg_keyless(&f, WEFT_ACTION_SUM, 2, 8, true);
-	*agg_slot(&f, 0, 0) = 10;
-	*agg_slot(&f, 1, 0) = (uint64_t)-30;
+	agg_keyless(&f, WEFT_ACTION_SUM, 4, 8, true);
+	cr_expect_str_eq(fixture_show(&f, true), "table a\n", "nothing was added");
+	set_sum(agg_slot(&f, 0, 0), 1, 10);
+	set_sum(agg_slot(&f, 1, 0), 1, -30);
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n  : -20\n");
-	*agg_slot(&f, 0, 0) = 30;
+	set_sum(agg_slot(&f, 0, 0), 2, 30);
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n  : 0\n", "0 is a sum");
 	agg_clear(&f, true);
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n");
+	set_sum(agg_slot(&f, 0, 0), 3, 30);
+	cr_expect_str_eq(fixture_show(&f, true), "table a\n  : 0\n", "and so after a clear");
 	fixture_finish(&f);
 
-	agg_keyless(&f, WEFT_ACTION_SUM, 2, 8, false);
-	*agg_slot(&f, 0, 0) = UINT64_MAX;
+	agg_keyless(&f, WEFT_ACTION_SUM, 4, 8, false);
+	set_sum(agg_slot(&f, 0, 0), 1, -1);
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n  : 18446744073709551615\n");
 	fixture_finish(&f);
 
 	/* Narrower types count as int64. */
-	agg_keyless(&f, WEFT_ACTION_SUM, 2, 4, false);
-	*agg_slot(&f, 0, 0) = (uint64_t)-1;
+	agg_keyless(&f, WEFT_ACTION_SUM, 4, 4, false);
+	set_sum(agg_slot(&f, 0, 0), 1, -1);
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n  : -1\n");
 	fixture_finish(&f);
 
 	agg_keyless(&f, WEFT_ACTION_AVG, 4, 8, true);
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n");
-	set_avg(agg_slot(&f, 0, 0), 2, -10);
-	set_avg(agg_slot(&f, 1, 0), 1, 4);
+	set_sum(agg_slot(&f, 0, 0), 2, -10);
+	set_sum(agg_slot(&f, 1, 0), 1, 4);
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n  : -6/3\n");
 	agg_clear(&f, true);
-	set_avg(agg_slot(&f, 1, 0), 2, 14);
+	set_sum(agg_slot(&f, 1, 0), 2, 14);
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n  : 10/1\n");
 	fixture_finish(&f);
 }
@@ -209,16 +212,20 @@ Test(rows, sums_after_a_clear)
 {
 	struct fixture f;
 
-	agg_keyed(&f, WEFT_ACTION_SUM, 2, name_number, 2, 16, 100);
-	agg_row(&f, &(struct key){"a", 0, 0}, 50, 0);
-	agg_row(&f, &(struct key){"zero", 0, 0}, 0, 0);
+	agg_keyed(&f, WEFT_ACTION_SUM, 4, name_number, 2, 16, 100);
+	agg_row(&f, &(struct key){"a", 0, 0}, 2, 50);
+	agg_row(&f, &(struct key){"again", 0, 0}, 1, 0);
+	agg_row(&f, &(struct key){"zero", 0, 0}, 1, 0);
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n"
 						 "  name=\"a\" number=0 : 50\n"
+						 "  name=\"again\" number=0 : 0\n"
 						 "  name=\"zero\" number=0 : 0\n");
 	agg_clear(&f, true);
-	agg_row(&f, &(struct key){"a", 0, 0}, 20, 0);
-	agg_row(&f, &(struct key){"new", 0, 0}, 0, 0);
+	agg_row(&f, &(struct key){"a", 0, 0}, 3, 20);
+	agg_row(&f, &(struct key){"again", 0, 0}, 3, 0);
+	agg_row(&f, &(struct key){"new", 0, 0}, 1, 0);
 	cr_expect_str_eq(fixture_show(&f, true), "table a\n"
+						 "  name=\"again\" number=0 : 0\n"
 						 "  name=\"new\" number=0 : 0\n"
 						 "  name=\"a\" number=0 : -30\n");
 	fixture_finish(&f);

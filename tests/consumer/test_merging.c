@@ -171,3 +171,21 @@ Test(merge, probes_with_equal_text_are_one_row)
 						 "  f=\"k2\" n=\"n\" : 12\n");
 	fixture_finish(&f);
 }
+
+/* Of probes that read alike: one has gone quiet since the clear, another adds zeros only now. */
+Test(merge, sums_that_come_to_0_after_a_clear)
+{
+	static struct weft_field_layout keys[] = {
+		{"n", {.kind = WEFT_VALUE_PROBE, .field = WEFT_FIELD_NAME}, 0, 8}};
+	struct fixture f;
+
+	for (uint64_t late = 2; late <= 3; late++) {
+		agg_keyed(&f, WEFT_ACTION_SUM, weft_value_words(WEFT_ACTION_SUM), keys, 1, 8, 100);
+		agg_row(&f, &(uint64_t){2}, 1, 0);
+		agg_clear(&f, true);
+		cr_expect_str_eq(fixture_show(&f, true), "table a\n");
+		agg_row(&f, &late, 2, 0);
+		cr_expect_str_eq(fixture_show(&f, true), "table a\n  n=\"n\" : 0\n");
+		fixture_finish(&f);
+	}
+}

@@ -37,7 +37,7 @@ static void start(struct fixture *f, enum weft_action_kind kind, bool is_signed)
 /* What a program does with a value, in the plainest way: whole numbers, then words. */
 static void add(uint64_t *words, enum weft_action_kind kind, uint64_t v, bool is_signed)
 {
-	uint64_t *sum = words + weft_sum_word(kind);
+	uint64_t *sum = words + WEFT_SUM_WORD;
 	weft_wide all = weft_wide_of(sum[0], (int64_t)sum[1], !is_signed);
 	uint64_t x = is_signed && (int64_t)v < 0 ? 0 - v : v;
 	weft_uwide square = (weft_uwide)x * x, carry;
@@ -46,8 +46,6 @@ static void add(uint64_t *words, enum weft_action_kind kind, uint64_t v, bool is
 	sum[0] = (uint64_t)all;
 	sum[1] = (uint64_t)((all - (is_signed ? (weft_wide)(int64_t)sum[0] : (weft_wide)sum[0])) >>
 			    64);
-	if (kind == WEFT_ACTION_SUM)
-		return;
 	words[0]++;
 	words[weft_value_words(kind) - 1]++;
 	if (kind != WEFT_ACTION_STDDEV)

@@ -44,14 +44,9 @@ static void row(struct fixture *f, const char *name, int64_t number, uint64_t n,
 	struct key key = {.number = number};
 
 	memcpy(key.name, name, strnlen(name, sizeof(key.name)));
-	if (f->aggs[0].kind == WEFT_ACTION_SUM) {
-		value[0] = (uint64_t)sum;
-		value[1] = 0;
-	} else {
-		value[0] = value[words - 1] = n;
-		if (words > 1)
-			value[1] = (uint64_t)sum;
-	}
+	value[0] = value[words - 1] = n;
+	if (words > 1)
+		value[1] = (uint64_t)sum;
 	cr_assert_eq(weft_bpf_map_update(f->t.maps.fds[MAP], &key, value, BPF_ANY), 0);
 	free(value);
 }
@@ -121,8 +116,8 @@ Test(views, sums_by_count)
 	struct fixture f;
 
 	start(&f, WEFT_ACTION_SUM);
-	row(&f, "b", 1, 0, 10);
-	row(&f, "a", 1, 0, -10);
+	row(&f, "b", 1, 1, 10);
+	row(&f, "a", 1, 2, -10);
 	cr_expect_str_eq(show(&f, (struct weft_view){.sort = WEFT_SORT_COUNT}),
 			 "table a\n  name=\"b\" number=1 : 10\n  name=\"a\" number=1 : -10\n");
 	fixture_finish(&f);
@@ -185,12 +180,13 @@ Test(views, wide_sums_in_order)
 	uint64_t *value;
 
 	start(&f, WEFT_ACTION_SUM);
-	row(&f, "most", 0, 0, INT64_MAX);
-	row(&f, "least", 0, 0, INT64_MIN);
-	value = calloc(f.t.plan.n_cpus, 16);
-	value[0] = 5;
+	row(&f, "most", 0, 1, INT64_MAX);
+	row(&f, "least", 0, 1, INT64_MIN);
+	value = calloc(f.t.plan.n_cpus, 32);
+	value[0] = value[3] = 3;
+	value[1] = 5;
 	for (int high = -1; high <= 1; high += 2) {
-		value[1] = (uint64_t)(int64_t)high;
+		value[2] = (uint64_t)(int64_t)high;
 		key.number = high;
 		cr_assert_eq(weft_bpf_map_update(f.t.maps.fds[MAP], &key, value, BPF_ANY), 0);
 	}

@@ -32,7 +32,6 @@ struct row {
 	weft_wide buckets[160]; /* where each begins that there is */
 	size_t n_buckets;
 	size_t n_cleared; /* of them: those of before the last clear, which take room */
-	bool was_cleared;
 	struct row *next;
 };
 
@@ -48,7 +47,6 @@ struct model {
 	struct element *vars[RND_VARS];
 	struct value locals[RND_LOCALS];
 	struct row *rows[RND_TABLES];
-	bool table_cleared[RND_TABLES];                    /* ever */
 	uint32_t n_elements[RND_VARS], n_rows[RND_TABLES]; /* what takes room */
 	uint32_t seen[RND_CLAUSES];                        /* firings that passed `when` */
 	uint32_t passed[RND_CLAUSES];                      /* those that passed `limit` */

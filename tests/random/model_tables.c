@@ -143,8 +143,6 @@ void model_add(struct model *m, const struct rnd_action *a, const struct value *
 	if (!r) {
 		r = weft_arena_alloc(m->arena, sizeof(*r));
 		memcpy(r->keys, keys, sizeof(r->keys));
-		/* Without keys the row is there from the beginning. */
-		r->was_cleared = !t->n_keys && m->table_cleared[a->table];
 		r->next = m->rows[a->table];
 		m->rows[a->table] = r;
 	}
@@ -299,7 +297,6 @@ static int compare_rows(const void *pa, const void *pb)
 static size_t gather(struct model *m, uint32_t table, struct shown *all)
 {
 	const struct rnd_table *t = &m->set->tables[table];
-	static const struct row none;
 	size_t n = 0;
 
 	for (const struct row *r = m->rows[table]; r && n < ROWS_MOST; r = r->next) {
@@ -307,13 +304,9 @@ static size_t gather(struct model *m, uint32_t table, struct shown *all)
 
 		for (size_t i = 0; i < s.n; i++)
 			s.sum += number(s.values[i], t->is_unsigned);
-		/* A sum that was cleared and has come to 0 looks like one that nothing was added to. */
-		if (t->kind == T_SUM && r->was_cleared ? s.sum != 0 : s.n != 0)
+		if (s.n)
 			all[n++] = s;
 	}
-	/* The sum of nothing is 0, and where there are no keys there is nothing to say of it but that. */
-	if (!m->rows[table] && t->kind == T_SUM && !t->n_keys && !m->table_cleared[table])
-		all[n++] = (struct shown){.table = t, .row = &none};
 	return n;
 }
 
@@ -364,11 +357,8 @@ void model_say_tables(struct model *m, const struct rnd_action *only)
 static void clear(struct model *m, uint32_t table, uint32_t top)
 {
 	(void)top;
-	m->table_cleared[table] = true;
-	for (struct row *r = m->rows[table]; r; r = r->next) {
+	for (struct row *r = m->rows[table]; r; r = r->next)
 		r->n_cleared = r->n_values;
-		r->was_cleared = true;
-	}
 }
 
 void model_clear(struct model *m, const struct rnd_action *a)
