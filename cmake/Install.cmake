@@ -36,7 +36,7 @@ get_property(man_pages GLOBAL PROPERTY WEFT_MAN_PAGES)
 add_custom_target(man ALL DEPENDS ${man_pages})
 
 # For those who write providers: the header, pkg-config's file and CMake's package.
-install(FILES plugins/include/weft/provider.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft COMPONENT dev)
+install(DIRECTORY plugins/include/weft DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 configure_file(cmake/weft-provider.pc.in ${CMAKE_BINARY_DIR}/weft-provider.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/weft-provider.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
 configure_package_config_file(cmake/weft-config.cmake.in ${CMAKE_BINARY_DIR}/weft-config.cmake

@@ -45,8 +45,7 @@ static void host_context(struct weft_error *err, const char *format, ...)
 	va_end(ap);
 }
 
-static void host_log(const struct weft_host *host, enum weft_log_level level, const char *format,
-		     ...)
+static void host_log(const struct weft_host *host, uint32_t level, const char *format, ...)
 {
 	struct weft_opened *o = opened_of(host);
 	char text[1024];
@@ -57,6 +56,8 @@ static void host_log(const struct weft_host *host, enum weft_log_level level, co
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
+	if (level > WEFT_LOG_WARNING)
+		level = WEFT_LOG_WARNING; /* one that this core does not know */
 	o->session->env.log(o->session->env.log_arg, level, o->provider->name, text);
 }
 

@@ -86,7 +86,7 @@ static void pulse_detach(struct weft_instance *self, struct weft_attachment *att
 	free(attachment);
 }
 
-WEFT_EXPORT const struct weft_provider weft_provider_plugin = {
+WEFT_PROVIDER_PLUGIN = {
 	.struct_size = sizeof(weft_provider_plugin),
 	.abi_version = WEFT_ABI_CURRENT,
 	.name = "pulse",
