@@ -162,6 +162,8 @@ def main():
         found = compare(Layout(sys.argv[2]), Layout(sys.argv[3]))
         for line in found:
             print(line)
+        if found:
+            print("Append instead, or see plugins/ABI.md, Versions; a draft's copy is refreshed by tests/abi/freeze.")
         sys.exit(1 if found else 0)
     if len(sys.argv) == 3 and sys.argv[1] == "table":
         layout = Layout(sys.argv[2])
