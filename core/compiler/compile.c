@@ -64,7 +64,12 @@ static uint32_t insns_of(const struct weft_program *prog, uint32_t clause)
 	return n;
 }
 
-/* Values of one clause are no other's: the one that has too many of them has so alone as well. */
+/*
+ * Values that are in use at the same time share the BPF stack. Where they do not fit, the program
+ * is made once more and frugal: fields of a record and variables of the clause wait in scratch, in
+ * clauses that would not have needed any. What is still too much is a single expression.
+ *
+ * Values of one clause are no other's: the one that has too many of them has so alone as well. */
 static int too_many_values(struct weft_lower *lw, uint32_t bytes)
 {
 	struct weft_group alone = *lw->group;
@@ -109,6 +114,10 @@ static int finish(struct weft_lower *lw, bool *again)
 	if (ret)
 		return weft_nomem(lw->err);
 	ret = weft_regalloc(&lw->ir, &regs);
+	if (ret == -E2BIG && !lw->frugal) {
+		lw->frugal = *again = true;
+		return 0;
+	}
 	if (ret == -E2BIG)
 		return too_many_values(lw, regs.stack_bytes);
 	if (!ret && lw->plan->keep_listing)
@@ -166,6 +175,7 @@ int weft_compile_group(struct weft_plan *plan, const struct weft_group *group,
 		first.n_far = lw.n_far;
 		first.passages = lw.passages;
 		first.exits_early = lw.exits_early;
+		first.frugal = lw.frugal;
 		lw = first;
 	} while (!ret && again);
 	return ret;

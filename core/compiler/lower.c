@@ -263,7 +263,8 @@ void weft_lower_clause(struct weft_lower *lw, const struct weft_typed_clause *cl
 	if (clause->when)
 		weft_lower_jump(lw, clause->when, false, lw->fault_exit);
 	weft_lower_limits(lw, clause->clause);
-	if (!lw->scratch && (actions_need_scratch(clause) || weft_clause_keeps_strings(clause)))
+	if (!lw->scratch &&
+	    (lw->frugal || actions_need_scratch(clause) || weft_clause_keeps_strings(clause)))
 		claim(lw, leave);
 	weft_lower_locals(lw, clause);
 	for (size_t i = 0; i < clause->n_actions && !lw->status; i++) {

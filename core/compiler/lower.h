@@ -76,6 +76,7 @@ struct weft_lower {
 	size_t n_far;
 	bool passages;    /* around actions; burden.c */
 	bool exits_early; /* the prologue places lw->end itself */
+	bool frugal;      /* what outlives an expression is kept in scratch: compile.c */
 
 	uint32_t rounds; /* steps that the verifier takes through loops over strings */
 
@@ -103,7 +104,7 @@ struct weft_lower {
 
 	struct weft_lower_local {        /* this.NAME, by index */
 		weft_vreg value;         /* INT */
-		struct weft_place place; /* STRING */
+		struct weft_place place; /* STRING; where frugal: either */
 	} * locals;
 	uint32_t scratch_kept; /* bytes of the scratch slot that outlive an action */
 

@@ -27,8 +27,9 @@ void weft_lower_locals(struct weft_lower *lw, const struct weft_typed_clause *cl
 	for (size_t i = 0; i < clause->n_locals; i++) {
 		const struct weft_type *t = &clause->locals[i].type;
 
-		if (t->kind == WEFT_VALUE_STRING)
-			lw->locals[i].place = weft_lower_scratch(lw, t->cap);
+		if (t->kind == WEFT_VALUE_STRING || lw->frugal)
+			lw->locals[i].place =
+				weft_lower_scratch(lw, t->kind == WEFT_VALUE_STRING ? t->cap : 8);
 		else
 			lw->locals[i].value = weft_ir_variable(&lw->ir);
 	}
@@ -62,12 +63,19 @@ static void set_local(struct weft_lower *lw, const struct weft_node *to,
 {
 	struct weft_lower_local *l = &lw->locals[to->index];
 	struct weft_place text;
+	weft_vreg v;
 
 	if (to->type.kind == WEFT_VALUE_STRING) {
 		/* By way of a copy: the value may be made of the variable itself. */
 		text = weft_lower_temp(lw, to->type.cap);
 		weft_lower_string(lw, value, text, to->type.cap);
 		weft_lower_copy(lw, l->place, text, to->type.cap);
+	} else if (lw->frugal) {
+		v = to->op == WEFT_OP_EQ
+			    ? weft_lower_value(lw, value)
+			    : weft_ir_alu(&lw->ir, code_of(to->op),
+					  weft_lower_load(lw, l->place, 8), operand(lw, to, value));
+		weft_lower_store(lw, l->place, 8, v);
 	} else if (to->op == WEFT_OP_EQ) {
 		weft_ir_assign(&lw->ir, l->value, weft_lower_value(lw, value));
 	} else {

@@ -14,20 +14,27 @@ struct evaluated {
 	weft_vreg value;         /* INT, PROBE; STACK: bytes; BYTES: length */
 	weft_vreg tgid;          /* STACK */
 	struct weft_place place; /* STRING, STACK, BYTES */
+	struct weft_place kept;  /* frugal: of value */
 };
 
 #define HEADER(member) ((int32_t)offsetof(struct weft_record_header, member))
 
-static void evaluate(struct weft_lower *lw, const struct weft_field_layout *f,
-		     const struct weft_node *n, struct evaluated *out)
+/* Memory for a field until it is copied into the record. */
+static struct weft_place wait_in(struct weft_lower *lw, uint32_t size)
+{
+	return lw->frugal ? weft_lower_scratch(lw, size) : weft_lower_temp(lw, size);
+}
+
+static void evaluate_field(struct weft_lower *lw, const struct weft_field_layout *f,
+			   const struct weft_node *n, struct evaluated *out)
 {
 	switch (f->type.kind) {
 	case WEFT_VALUE_STRING:
-		out->place = weft_lower_temp(lw, f->type.cap);
+		out->place = wait_in(lw, f->type.cap);
 		weft_lower_string(lw, n, out->place, f->type.cap);
 		break;
 	case WEFT_VALUE_BYTES:
-		out->place = weft_lower_temp(lw, f->type.cap);
+		out->place = wait_in(lw, f->type.cap);
 		weft_lower_blob(lw, n, out->place, &out->value);
 		break;
 	case WEFT_VALUE_STACK:
@@ -46,7 +53,7 @@ static void evaluate(struct weft_lower *lw, const struct weft_field_layout *f,
 		break;
 	default:
 		if (f->type.kind == WEFT_VALUE_INET && f->type.cap != 4) {
-			out->place = weft_lower_temp(lw, f->type.cap);
+			out->place = wait_in(lw, f->type.cap);
 			weft_lower_ipv6(lw, n, out->place);
 			break;
 		}
@@ -55,25 +62,50 @@ static void evaluate(struct weft_lower *lw, const struct weft_field_layout *f,
 	}
 }
 
+static void evaluate(struct weft_lower *lw, const struct weft_field_layout *f,
+		     const struct weft_node *n, struct evaluated *out)
+{
+	uint32_t frame, scratch;
+
+	if (lw->frugal)
+		out->kept = weft_lower_scratch(lw, 8);
+	frame = lw->frame_used;
+	scratch = lw->scratch_used;
+	evaluate_field(lw, f, n, out);
+	if (lw->frugal && out->value)
+		weft_lower_store(lw, out->kept, 8, out->value);
+	if (!out->place.base) { /* what it took is free for the next field */
+		lw->frame_used = frame;
+		lw->scratch_used = scratch;
+	}
+}
+
+static weft_vreg value_of(struct weft_lower *lw, const struct evaluated *e)
+{
+	return lw->frugal ? weft_lower_load(lw, e->kept, 8) : e->value;
+}
+
 static void fill(struct weft_lower *lw, const struct weft_field_layout *f,
 		 const struct evaluated *e, struct weft_place to)
 {
+	weft_vreg value = e->value ? value_of(lw, e) : WEFT_NO_VREG;
+
 	switch (f->type.kind) {
 	case WEFT_VALUE_STRING:
 		weft_lower_copy(lw, to, e->place, f->type.cap);
 		break;
 	case WEFT_VALUE_BYTES:
-		weft_lower_store(lw, to, 4, e->value);
+		weft_lower_store(lw, to, 4, value);
 		weft_lower_store_imm(lw, weft_place_at(to, 4), 4, 0);
-		weft_lower_copy_some(lw, weft_place_at(to, 8), e->place, e->value, f->type.cap);
+		weft_lower_copy_some(lw, weft_place_at(to, 8), e->place, value, f->type.cap);
 		break;
 	case WEFT_VALUE_STACK:
-		weft_lower_store(lw, to, 4, weft_ir_alu_imm(&lw->ir, BPF_RSH, e->value, 3));
+		weft_lower_store(lw, to, 4, weft_ir_alu_imm(&lw->ir, BPF_RSH, value, 3));
 		weft_lower_store(lw, weft_place_at(to, 4), 4, e->tgid);
-		weft_lower_copy_some(lw, weft_place_at(to, 8), e->place, e->value, 8 * f->type.cap);
+		weft_lower_copy_some(lw, weft_place_at(to, 8), e->place, value, 8 * f->type.cap);
 		break;
 	case WEFT_VALUE_SYMBOL:
-		weft_lower_store(lw, to, 8, e->value);
+		weft_lower_store(lw, to, 8, value);
 		weft_lower_store(lw, weft_place_at(to, 8), 4, e->tgid);
 		weft_lower_store_imm(lw, weft_place_at(to, 12), 4, 0);
 		break;
@@ -84,7 +116,7 @@ static void fill(struct weft_lower *lw, const struct weft_field_layout *f,
 		if (f->type.kind == WEFT_VALUE_INET && f->type.cap != 4)
 			weft_lower_copy(lw, to, e->place, f->type.cap);
 		else
-			weft_lower_store(lw, to, (uint8_t)f->size, e->value);
+			weft_lower_store(lw, to, (uint8_t)f->size, value);
 		break;
 	}
 }

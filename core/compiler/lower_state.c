@@ -244,7 +244,8 @@ weft_vreg weft_lower_state_value(struct weft_lower *lw, const struct weft_node *
 {
 	switch (n->kind) {
 	case WEFT_NODE_LOCAL:
-		return lw->locals[n->index].value;
+		return lw->frugal ? weft_lower_load(lw, lw->locals[n->index].place, 8)
+				  : lw->locals[n->index].value;
 	case WEFT_NODE_DEFAULT:
 		return lower_default(lw, n);
 	case WEFT_NODE_DEFINED:

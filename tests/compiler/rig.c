@@ -310,6 +310,11 @@ uint64_t rig_slot(const struct rig *r, const char *name, unsigned word)
 	return result;
 }
 
+uint64_t rig_sum(const struct rig *r, const char *name)
+{
+	return rig_slot(r, name, WEFT_SUM_WORD);
+}
+
 void rig_clear_slots(struct rig *r, const char *name)
 {
 	const struct weft_aggregation *a = rig_agg(r, name);

@@ -268,7 +268,7 @@ Test(compiler_aggregations, AGGREGATION_FULL)
 	cr_expect(n == 8 && sum == 16, "%zu rows, %lu", n, sum);
 	cr_expect(rig_loss(&r, WEFT_LOSS_AGGREGATION_FULL) == 24);
 	cr_expect(rig_losses(&r) == 24);
-	cr_expect(rig_slot(&r, "after", 0) == 40, "the clause goes on behind a row that is full");
+	cr_expect(rig_sum(&r, "after") == 40, "the clause goes on behind a row that is full");
 	rig_finish(&r);
 }
 

@@ -165,7 +165,7 @@ Test(compiler_contexts, return_value)
 	cr_assert(probed(7, 0, NULL, 0, 8, 0) == 7008);
 	close(link);
 	close(perf);
-	cr_expect(rig_slot(&r, "s", 0) == 7008);
+	cr_expect(rig_sum(&r, "s") == 7008);
 	rig_finish(&r);
 }
 

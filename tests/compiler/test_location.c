@@ -216,7 +216,7 @@ Test(compiler_location, member)
 	weft_error_clear(r.err);
 	rig_load(&r);
 	rig_run(&r, NULL);
-	cr_expect(rig_slot(&r, "s", 0) == 123457);
+	cr_expect(rig_sum(&r, "s") == 123457);
 	rig_finish(&r);
 }
 

@@ -50,7 +50,7 @@ static void check(struct rig *r, const char *text, uint64_t a, uint64_t b)
 
 	rig_clear_slots(r, "s");
 	rig_run(r, words);
-	got = rig_slot(r, "s", 0);
+	got = rig_sum(r, "s");
 	cr_expect(got == (fine ? (uint64_t)expected : 0), "%s of %lx, %lx is %lx, not %lx", text, a,
 		  b, (uint64_t)expected, got);
 	cr_expect(rig_loss(r, WEFT_LOSS_FAULT_DIVIDE) - faults == !fine,

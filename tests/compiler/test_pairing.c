@@ -80,7 +80,7 @@ static void enter(struct pairs *p, uint64_t frame)
 /* Whether the return found an entry; the sum of elapsed times grows by *elapsed. */
 static bool leave_as(struct pairs *p, unsigned which, uint64_t frame, uint64_t *elapsed)
 {
-	uint64_t found = rig_slot(&p->r, "found", 0), time = rig_slot(&p->r, "time", 0);
+	uint64_t found = rig_slot(&p->r, "found", 0), time = rig_sum(&p->r, "time");
 	uint64_t lost = rig_loss(&p->r, WEFT_LOSS_PAIRING_NO_ENTRY);
 	bool was_found;
 
@@ -88,7 +88,7 @@ static bool leave_as(struct pairs *p, unsigned which, uint64_t frame, uint64_t *
 	was_found = rig_slot(&p->r, "found", 0) == found + 1;
 	cr_expect(rig_loss(&p->r, WEFT_LOSS_PAIRING_NO_ENTRY) - lost == !was_found);
 	if (elapsed)
-		*elapsed = rig_slot(&p->r, "time", 0) - time;
+		*elapsed = rig_sum(&p->r, "time") - time;
 	return was_found;
 }
 
@@ -378,13 +378,13 @@ Test(compiler_pairing, entry_argument_that_was_unreadable)
 	captures_load(&p);
 	enter_with(&p, 0, TOP, 3, (const uint64_t *)8);
 	fire(&p, p.back_fd[0], TOP);
-	cr_expect(rig_slot(&p.r, "a", 0) == 3 && rig_slot(&p.r, "b", 0) == 0);
+	cr_expect(rig_sum(&p.r, "a") == 3 && rig_sum(&p.r, "b") == 0);
 	cr_expect(rig_slot(&p.r, "n", 0) == 1);
 	cr_expect(rig_loss(&p.r, WEFT_LOSS_FAULT_VALUE) == 1);
 	cr_expect(rig_losses(&p.r) == 1, "counted once");
 	enter_with(&p, 0, TOP, 4, &value);
 	fire(&p, p.back_fd[0], TOP);
-	cr_expect(rig_slot(&p.r, "a", 0) == 7 && rig_slot(&p.r, "b", 0) == 5);
+	cr_expect(rig_sum(&p.r, "a") == 7 && rig_sum(&p.r, "b") == 5);
 	/* Without an entry: each clause that asks has lost its firing. */
 	fire(&p, p.back_fd[0], TOP);
 	cr_expect(rig_loss(&p.r, WEFT_LOSS_PAIRING_NO_ENTRY) == 2);
@@ -407,7 +407,7 @@ Test(compiler_pairing, deepest_with_arguments)
 	cr_expect(rig_loss(&p.r, WEFT_LOSS_PAIRING_DEPTH) == 1);
 	for (unsigned i = 256; i--;)
 		fire(&p, p.back_fd[0], TOP - 64 * i);
-	cr_expect(rig_slot(&p.r, "a", 0) == 255 * 128 + 256 * 77);
+	cr_expect(rig_sum(&p.r, "a") == 255 * 128 + 256 * 77);
 	cr_expect(rig_losses(&p.r) == 1);
 	pairs_finish(&p);
 }

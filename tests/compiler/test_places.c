@@ -80,8 +80,8 @@ Test(compiler_places, every_operation)
 		rig_clause(&r, NULL, "sum", "into||s", "value||arg5", NULL);
 		rig_load(&r);
 		rig_run(&r, words);
-		cr_expect(rig_slot(&r, "s", 0) == rows[i].result, "row %zu: %lx, not %lx", i,
-			  rig_slot(&r, "s", 0), rows[i].result);
+		cr_expect(rig_sum(&r, "s") == rows[i].result, "row %zu: %lx, not %lx", i,
+			  rig_sum(&r, "s"), rows[i].result);
 		cr_expect(!rig_losses(&r));
 		rig_finish(&r);
 	}
@@ -126,7 +126,7 @@ Test(compiler_places, user_memory)
 	rig_clause(&r, NULL, "sum", "into||s", "value||arg5", NULL);
 	rig_load(&r);
 	rig_run(&r, words);
-	cr_expect(rig_slot(&r, "s", 0) == (uint64_t)INT32_MIN);
+	cr_expect(rig_sum(&r, "s") == (uint64_t)INT32_MIN);
 	rig_finish(&r);
 }
 
@@ -148,8 +148,8 @@ Test(compiler_places, task_registers)
 	rig_clause(&r, NULL, "sum", "into||s", "value||arg5", NULL);
 	rig_load(&r);
 	rig_run(&r, NULL);
-	cr_expect(rig_slot(&r, "s", 0) == BPF_PROG_TEST_RUN * 1000 + sizeof(union bpf_attr), "%lu",
-		  rig_slot(&r, "s", 0));
+	cr_expect(rig_sum(&r, "s") == BPF_PROG_TEST_RUN * 1000 + sizeof(union bpf_attr), "%lu",
+		  rig_sum(&r, "s"));
 	rig_finish(&r);
 }
 

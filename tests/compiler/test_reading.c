@@ -416,6 +416,6 @@ Test(compiler_reading, a_peek_into_a_variable)
 	rig_load(&r);
 	rig_run(&r, words);
 	cr_expect(!rig_losses(&r));
-	cr_expect(rig_slot(&r, "s", 0) == 2 * there);
+	cr_expect(rig_sum(&r, "s") == 2 * there);
 	rig_finish(&r);
 }

@@ -410,7 +410,7 @@ Test(compiler_registers, expression)
 	wrong = machine_run(r.program.insns, r.program.n_insns, words, sizeof(words), state,
 			    sizeof(state));
 	cr_expect(!wrong, "%s", wrong ? wrong : "");
-	memcpy(&got, state + rig_agg(&r, "s")->state_offset, sizeof(got));
+	memcpy(&got, state + rig_agg(&r, "s")->state_offset + 8 * WEFT_SUM_WORD, sizeof(got));
 	cr_expect(got == expected, "%lx, not %lx", got, expected);
 	rig_finish(&r);
 }

@@ -111,8 +111,8 @@ static void expect_rows(struct rig *r, unsigned n, uint64_t firings, uint64_t ar
 		cr_assert_eq(rig_rows(r, a->map, rows, N(rows)), 1, "n%u", i);
 		memcpy(&key, rows[0].key, sizeof(key));
 		cr_expect_eq(key, 7, "n%u", i);
-		cr_expect_eq(rows[0].value[0], firings * (arg1 + i), "n%u: %llu", i,
-			     (unsigned long long)rows[0].value[0]);
+		cr_expect_eq(rows[0].value[WEFT_SUM_WORD], firings * (arg1 + i), "n%u: %llu", i,
+			     (unsigned long long)rows[0].value[WEFT_SUM_WORD]);
 	}
 	cr_expect_eq(rig_losses(r), 0);
 }
@@ -314,6 +314,58 @@ Test(compiler_size, expressions, .timeout = 120)
 	}
 }
 
+/* Fields and variables that do not fit on the BPF stack together wait in memory. */
+Test(compiler_size, values_that_wait_in_memory, .timeout = 120)
+{
+	static const char *const fields[] = {"|f%u|arg0 / (arg1 | %u) + this.x%u",
+					     "|f%u|execname == \"no%u\" ? 1 : arg2 - this.x%u",
+					     "|f%u|substr(\"text\", arg3 + %u * 0 + this.x%u * 0)"};
+	enum { FIELDS = 120 };
+	const uint64_t words[RIG_ARGS] = {1000, 1, 5, 2};
+	const struct weft_schema *schema;
+	const struct weft_record_header *record;
+	struct weft_action *a;
+	uint32_t size;
+	struct rig r;
+
+	init(&r, 16);
+	rig_clause(&r, NULL, "set", "|this.x0|arg0", NULL);
+	for (unsigned i = 1; i < FIELDS; i++)
+		rig_action(&r, "set", format(&r, "|this.x%u|arg0 + %u", i), NULL);
+	rig_action(&r, "set", "|this.x1|+= 5", NULL);
+	rig_action(&r, "emit", "|f0|arg0", NULL);
+	a = &r.raw[0].actions[r.raw[0].n_actions - 1];
+	for (unsigned i = 0; i < FIELDS; i++) {
+		const char *text = strchr(format(&r, fields[i % 3], i) + 1, '|') + 1;
+
+		a->items[i] = a->items[0];
+		a->items[i].name.s = format(&r, "f%u", i);
+		a->items[i].text.s = text;
+	}
+	a->n_items = FIELDS;
+	cr_assert(!weft_lang_clause(&r.env, &r.raw[0], r.arena, &r.clauses[0], r.err), "%s",
+		  weft_error_text(r.err));
+	cr_assert(try(&r, "fields"), "%s", weft_error_text(r.err));
+	while (rig_record(&r, &size))
+		;
+	rig_run(&r, words);
+	record = rig_record(&r, &size);
+	cr_assert(record && rig_losses(&r) == 1, "one division by zero, before");
+	schema = &r.plan->schemas[record->schema];
+	for (unsigned i = 0; i < FIELDS; i++) {
+		const char *at = (const char *)(record + 1) + schema->fields[i].offset;
+		int64_t x = 1000 + i + (i == 1) * 5, v;
+
+		memcpy(&v, at, sizeof(v));
+		if (i % 3 == 2)
+			cr_expect_str_eq(at, "xt", "f%u", i);
+		else
+			cr_expect(v == (i % 3 ? 5 - x : 1000 / (1 | (int64_t)i) + x), "f%u: %ld", i,
+				  v);
+	}
+	rig_finish(&r);
+}
+
 static void many_branches(unsigned n)
 {
 	static struct rig_row rows[4];
@@ -360,20 +412,19 @@ static void expect_too_large(struct rig *r, const char *why, unsigned line)
 /* More values at a time than the BPF stack holds; the clause that has them is named. */
 Test(compiler_size, CLAUSE_TOO_LARGE_values, .timeout = 120)
 {
-	struct weft_action *a;
+	char value[4096], *at = value;
 	struct rig r;
 
+	for (unsigned i = 0; i < 90; i++)
+		at += sprintf(at, "(arg%u + %u) * (", i % 5, i + 1);
+	at += sprintf(at, "1");
+	memset(at, ')', 90);
+	at[90] = '\0';
 	init(&r, 128);
 	rig_clause(&r, NULL, "count", "into||n", NULL);
-	rig_clause(&r, NULL, "emit", "|f0|arg0 / (arg1 | 1)", NULL);
+	rig_clause(&r, NULL, "emit", "|f0|arg0", NULL);
 	r.raw[1].pos.line = 42;
-	a = &r.raw[1].actions[0];
-	for (unsigned i = 1; i < 120; i++) {
-		a->items[i] = a->items[0];
-		a->items[i].name.s = format(&r, "f%u", i);
-		a->items[i].text.s = format(&r, "arg0 / (arg1 | %u)", i + 1);
-	}
-	a->n_items = 120;
+	r.raw[1].actions[0].items[0].text.s = value;
 	cr_assert(!weft_lang_clause(&r.env, &r.raw[1], r.arena, &r.clauses[1], r.err), "%s",
 		  weft_error_text(r.err));
 	expect_too_large(&r, "too many values at a time", 42);

@@ -15,7 +15,7 @@ static uint64_t run(struct rig *r, uint64_t a, uint64_t b)
 
 	rig_clear_slots(r, "out");
 	rig_run(r, words);
-	return rig_slot(r, "out", 0);
+	return rig_sum(r, "out");
 }
 
 Test(compiler_state, globals_keep_their_values)
@@ -108,11 +108,11 @@ Test(compiler_state, STATE_UNSET)
 		run(&r, 0, 0);
 		cr_expect(rig_loss(&r, WEFT_LOSS_STATE_UNSET) == 1 && rig_losses(&r) == 1, "%s",
 			  reads[i]);
-		cr_expect(rig_slot(&r, "before", 0) == 1 && rig_slot(&r, "behind", 0) == 0);
+		cr_expect(rig_sum(&r, "before") == 1 && rig_sum(&r, "behind") == 0);
 		run(&r, 0, 1); /* set behind the read */
 		cr_expect(rig_losses(&r) == 2);
 		cr_expect(run(&r, 0, 0) == 1, "%s", reads[i]);
-		cr_expect(rig_losses(&r) == 2 && rig_slot(&r, "behind", 0) == 1);
+		cr_expect(rig_losses(&r) == 2 && rig_sum(&r, "behind") == 1);
 		rig_finish(&r);
 	}
 }
@@ -153,13 +153,13 @@ Test(compiler_state, deleted_is_unset)
 	rig_load(&r);
 	cr_expect(run(&r, 0, 3) == 0);
 	cr_expect(run(&r, 1, 3) == 111111);
-	cr_expect(rig_slot(&r, "text", 0) == 1);
+	cr_expect(rig_sum(&r, "text") == 1);
 	cr_expect(run(&r, 0, 4) == 11011); /* other elements */
 	cr_expect(run(&r, 2, 3) == 0);
 	cr_expect(run(&r, 2, 3) == 0);
-	cr_expect(rig_slot(&r, "text", 0) == 1);
+	cr_expect(rig_sum(&r, "text") == 1);
 	cr_expect(run(&r, 1, 3) == 111111);
-	cr_expect(rig_slot(&r, "text", 0) == 2);
+	cr_expect(rig_sum(&r, "text") == 2);
 	cr_expect(rig_losses(&r) == 0);
 	rig_finish(&r);
 }
@@ -254,7 +254,7 @@ Test(compiler_state, locals_last_for_the_clause)
 	rig_load(&r);
 	cr_expect(run(&r, 4, 30) == 9000 + 38 + 100000);
 	cr_expect(run(&r, 0, 30) == 1000 + 30);
-	cr_expect(rig_slot(&r, "text", 0) == 2);
+	cr_expect(rig_sum(&r, "text") == 2);
 	cr_expect(rig_losses(&r) == 0);
 	rig_finish(&r);
 }
@@ -369,8 +369,8 @@ Test(compiler_state, no_addition_is_lost_between_cpus)
 	for (int i = 0; i < n; i++)
 		wanted += runs * workers[i].first;
 	rig_run(&r, (const uint64_t[RIG_ARGS]){0, 0, 0, 1});
-	cr_expect(rig_slot(&r, "out", 0) == wanted, "%lu of %lu", rig_slot(&r, "out", 0), wanted);
-	cr_expect(rig_slot(&r, "elements", 0) == wanted);
+	cr_expect(rig_sum(&r, "out") == wanted, "%lu of %lu", rig_sum(&r, "out"), wanted);
+	cr_expect(rig_sum(&r, "elements") == wanted);
 	cr_expect(rig_losses(&r) == 0);
 	rig_finish(&r);
 }
@@ -403,8 +403,8 @@ Test(compiler_state, elements_are_never_mistaken_for_others)
 	rig_action(&r, "delete", "||t[arg1]", NULL);
 	rig_load(&r);
 	run_on_all(&r, 20000, workers, n);
-	cr_expect(rig_slot(&r, "wrong", 0) == 0, "%lu", rig_slot(&r, "wrong", 0));
-	cr_expect(rig_slot(&r, "torn", 0) == 0);
+	cr_expect(rig_sum(&r, "wrong") == 0, "%lu", rig_sum(&r, "wrong"));
+	cr_expect(rig_sum(&r, "torn") == 0);
 	cr_expect(rig_losses(&r) == rig_loss(&r, WEFT_LOSS_STATE_BUSY), "%lu", rig_losses(&r));
 	rig_finish(&r);
 }
@@ -430,9 +430,8 @@ Test(compiler_state, strings_are_never_torn)
 	rig_action(&r, "sum", "into||read", "value||1", NULL);
 	rig_load(&r);
 	run_on_all(&r, 20000, workers, n);
-	cr_expect(rig_slot(&r, "torn", 0) == 0);
-	cr_expect(rig_slot(&r, "read", 0) + rig_loss(&r, WEFT_LOSS_STATE_BUSY) ==
-		  (uint64_t)n * 20000);
+	cr_expect(rig_sum(&r, "torn") == 0);
+	cr_expect(rig_sum(&r, "read") + rig_loss(&r, WEFT_LOSS_STATE_BUSY) == (uint64_t)n * 20000);
 	cr_expect(rig_losses(&r) == rig_loss(&r, WEFT_LOSS_STATE_BUSY));
 	rig_finish(&r);
 }

@@ -268,6 +268,34 @@ Test(unsettled, is_read_again)
 	fixture_finish(&f);
 }
 
+static void *carry_it(void *arg)
+{
+	struct timespec pause = {.tv_nsec = 3000000};
+	uint64_t *words = arg;
+
+	nanosleep(&pause, NULL);
+	__atomic_fetch_add(&words[2], 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_add(&words[0], 1, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+/* A sum that has just outgrown 64 bits, before that was carried, is not shown 2^64 off. */
+Test(unsettled, sum_that_crosses_64_bits)
+{
+	pthread_t thread;
+	struct fixture f;
+
+	start(&f, WEFT_ACTION_SUM, true);
+	add(slot(&f, 0), WEFT_ACTION_SUM, INT64_MAX, true);
+	slot(&f, 0)[3]++;
+	slot(&f, 0)[1] += 1;
+	cr_assert_eq(pthread_create(&thread, NULL, carry_it, slot(&f, 0)), 0);
+	cr_expect_str_eq(fixture_show(&f, true), "table a\n  : -9223372036854775808 +1*2^64\n");
+	pthread_join(thread, NULL);
+	cr_expect_eq(unsettled_losses(&f), 0);
+	fixture_finish(&f);
+}
+
 /* One of two rows stands still: it is shown. */
 Test(unsettled, other_rows_are_shown)
 {

@@ -319,9 +319,8 @@ Test(moments, nothing)
 
 	trace(&r, fire_specials, NULL, "",
 	      "      - emit: {x: args.a / (args.a - args.a)}\n" KINDS(""));
-	for (size_t i = 2; i < 7; i++)
+	for (size_t i = 0; i < 7; i++)
 		cr_expect_eq(cap_last_table(&r.cap, tables[i])->n_rows, 0, "%s", tables[i]);
-	cr_expect_eq(cap_only_row(&r.cap, "s")->value.i, 0);
 	rig_finish(&r);
 }
 
