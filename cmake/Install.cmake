@@ -44,7 +44,7 @@ configure_package_config_file(cmake/weft-config.cmake.in ${CMAKE_BINARY_DIR}/wef
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/weft-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/weft-config.cmake ${CMAKE_BINARY_DIR}/weft-config-version.cmake
 	cmake/provider.map DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/weft COMPONENT dev)
-install(DIRECTORY plugins/example/ DESTINATION ${CMAKE_INSTALL_DOCDIR}-dev/example COMPONENT dev)
+install(DIRECTORY plugins/example/ DESTINATION ${CMAKE_INSTALL_DOCDIR}-dev/example COMPONENT dev PATTERN .clang-tidy EXCLUDE)
 install(FILES plugins/ABI.md DESTINATION ${CMAKE_INSTALL_DOCDIR}-dev COMPONENT dev)
 
 # For programs that declare probes of their own: the library, which needs no weft to be there.

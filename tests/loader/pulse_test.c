@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* The example provider: found by the loader and taken through its whole life. Needs root. */
+/* A whole provider, pulse: found by the loader and taken through its whole life. Needs root. */
 #include "support.h"
 
 #include <bpf/bpf.h>
@@ -37,9 +37,9 @@ static void wait_until(const volatile uint64_t *counter, uint64_t n)
 		nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 }
 
-Test(loader_example, its_whole_life)
+Test(loader_pulse, its_whole_life)
 {
-	struct weft_loader *loader = load_dir(FIXTURE_DIR "/example");
+	struct weft_loader *loader = load_dir(FIXTURE_DIR "/pulse");
 	const struct weft_loader_entry *e = weft_loader_find(loader, "pulse");
 	struct weft_registry_core *probes = weft_registry_create();
 	struct weft_error *err = weft_error_create();
@@ -96,9 +96,9 @@ Test(loader_example, its_whole_life)
 	weft_loader_destroy(loader);
 }
 
-Test(loader_example, failing_attach_says_why_and_leaves_nothing)
+Test(loader_pulse, failing_attach_says_why_and_leaves_nothing)
 {
-	struct weft_loader *loader = load_dir(FIXTURE_DIR "/example");
+	struct weft_loader *loader = load_dir(FIXTURE_DIR "/pulse");
 	const struct weft_loader_entry *e = weft_loader_find(loader, "pulse");
 	struct weft_error *err = weft_error_create();
 	struct weft_host host = {.struct_size = sizeof(host), .fail = weft_fail};
