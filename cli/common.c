@@ -103,6 +103,7 @@ int cli_session(struct cli *cli, bool destructive, bool explain, struct weft_ses
 		.log_arg = cli,
 		.destructive = destructive,
 		.explain = explain,
+		.lines = cli->verbose,
 	};
 
 	if (weft_session_create(&env, out, cli->err))

@@ -19,6 +19,8 @@ struct weft_frame {
 			  * address as linked, which addr2line takes, or failing that the file offset */
 	const char *module; /* path of the file, "vmlinux" or a kernel module; NULL: unknown */
 	bool user;
+	const char *file; /* of the source code, as the compiler noted it; NULL: not known */
+	uint32_t line;    /* 0: not known */
 };
 
 /* One register. */

@@ -35,7 +35,10 @@ int weft_frame_compare(const struct weft_frame *a, const struct weft_frame *b)
 	if (!d)
 		d = weft_frame_has_offset(a) ? compare_u64(a->offset, b->offset)
 					     : compare_u64(a->address, b->address);
-	return d;
+	/* Functions of one name in two files. */
+	if (!d)
+		d = compare_text(a->file, b->file);
+	return d ? d : compare_u64(a->line, b->line);
 }
 
 static int compare_value(const struct weft_value *a, const struct weft_value *b)

@@ -234,3 +234,29 @@ int weft_elf_check_types(struct weft_region *region, const struct weft_elf_types
 	*out = r;
 	return 0;
 }
+
+int weft_elf_check_lines(struct weft_region *region, const char *path,
+			 struct weft_elf_lines_result **out, struct weft_error *err)
+{
+	struct weft_elf_lines_result *r = (void *)(region->base + WEFT_REGION_HEAD);
+	struct weft_claims c = {.region = region, .end = WEFT_REGION_HEAD + sizeof(*r)};
+	struct weft_elf_line_file *f;
+	int ret = weft_elf_check_problem(region, &r->file, path, err);
+
+	if (ret)
+		return ret;
+	if (!weft_claim_array(&c, &r->lines, r->n, sizeof(struct weft_elf_line), "lines") ||
+	    !weft_claim_array(&c, &r->files, r->n_files, sizeof(*f), "files of lines"))
+		return weft_elf_invalid(err, path, c.wrong);
+	f = (struct weft_elf_line_file *)r->files;
+	for (uint32_t i = 0; i < r->n_files; i++)
+		if (!weft_claim_string(&c, &f[i].path, false, "the file of a line"))
+			return weft_elf_invalid(err, path, c.wrong);
+	for (uint32_t i = 0; i < r->n; i++)
+		if ((r->lines[i].line && r->lines[i].file >= r->n_files) ||
+		    (i && r->lines[i].address <= r->lines[i - 1].address) ||
+		    (i + 1 == r->n && r->lines[i].line))
+			return weft_elf_invalid(err, path, "a line");
+	*out = r;
+	return 0;
+}

@@ -15,6 +15,9 @@ int weft_elf_check(struct weft_region *region, uint64_t file_size, const char *p
 int weft_elf_check_types(struct weft_region *region, const struct weft_elf_types_job *job,
 			 const char *path, struct weft_elf_types_result **out,
 			 struct weft_error *err);
+/* And for lines. */
+int weft_elf_check_lines(struct weft_region *region, const char *path,
+			 struct weft_elf_lines_result **out, struct weft_error *err);
 
 /* What the worker says is wrong, or that its result has no proper beginning; 0: go on. Sets the
  * region's last byte. */

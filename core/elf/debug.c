@@ -88,3 +88,26 @@ int weft_elf_map_debug(struct weft_elf_reader *r, const struct weft_elf_search *
 	close(fd);
 	return ret;
 }
+
+int weft_elf_with_debug_file(struct weft_elf_reader *r, const struct weft_elf_entry *e,
+			     const struct weft_elf_request *request,
+			     const struct weft_elf_mapped *self, struct weft_elf_job *file,
+			     int (*fn)(void *arg, const char *path), void *arg)
+{
+	struct weft_elf_search s = {.request = request, .elf = &e->elf, .debug_link = e->debug_link};
+	struct weft_elf_mapped debug;
+	int ret = -ENOENT;
+
+	while (ret && weft_elf_search_next(&s)) {
+		if (weft_elf_map_debug(r, &s, self, &debug))
+			continue;
+		file->debug = debug.bytes;
+		file->debug_size = debug.size;
+		file->by_link = s.by_link;
+		file->debug_crc = e->debug_crc;
+		ret = fn(arg, s.path);
+		weft_elf_unmap(&debug);
+	}
+	file->debug = NULL;
+	return ret ? -ENOENT : 0;
+}

@@ -11,7 +11,8 @@
  *
  * The child gets the file as a mapping that exists before it is locked in, and leaves its result in
  * shared memory (region.h). The parent looks at that memory only when the child is gone, so nothing
- * changes under its eyes, and uses it in place: nothing is copied.
+ * changes under its eyes, and uses it in place: nothing is copied,
+ * but for lines, which are few of many.
  */
 #ifndef WEFT_CORE_ELF_H
 #define WEFT_CORE_ELF_H
@@ -42,5 +43,23 @@ void weft_elf_release(struct weft_elf_reader *reader, const struct weft_elf *elf
 int weft_elf_functions(struct weft_elf_reader *reader, const struct weft_elf *elf,
 		       const struct weft_elf_request *request, const uint64_t *addresses,
 		       uint32_t n, const struct weft_elf_function **out, struct weft_error *err);
+
+/* Lines of source code of one unit of compilation. */
+struct weft_elf_line {
+	uint64_t address; /* as linked: from here on, up to the next */
+	uint32_t file;    /* index of files */
+	uint32_t line;    /* 0: nothing is known from here on */
+};
+struct weft_elf_lines {
+	uint32_t n, n_files;
+	const struct weft_elf_line *at; /* by address; the last one's line is 0 */
+	const char *const *files;       /* paths as the compiler noted them */
+};
+
+/* The lines of the unit that has an address, from the file's debugging information or that of its
+ * separate debug file; *out is freed with free(); its n is 0 where no unit has the address.
+ * -ENOENT: there is no such information at all. */
+int weft_elf_lines(struct weft_elf_reader *reader, const struct weft_elf_request *request,
+		   uint64_t address, struct weft_elf_lines **out, struct weft_error *err);
 
 #endif

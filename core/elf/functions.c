@@ -80,31 +80,18 @@ static bool has_section(const struct weft_elf *elf, const char *name)
 	return false;
 }
 
-/* With the first debug file that serves; -ENOENT: none does. */
-static int run_with_debug_file(struct weft_elf_reader *r, struct weft_elf_types_job *job,
-			       const struct weft_elf_entry *e,
-			       const struct weft_elf_request *request,
-			       const struct weft_elf_mapped *self, struct weft_region *region,
-			       struct weft_elf_types_result **out)
+struct attempt {
+	struct weft_elf_reader *r;
+	struct weft_elf_types_job *job;
+	struct weft_region *region;
+	struct weft_elf_types_result **out;
+};
+
+static int try_debug_file(void *arg, const char *path)
 {
-	struct weft_elf_search s = {.request = request, .elf = &e->elf, .debug_link = e->debug_link};
-	struct weft_elf_mapped debug;
+	const struct attempt *a = arg;
 
-	while (weft_elf_search_next(&s)) {
-		int ret = weft_elf_map_debug(r, &s, self, &debug);
-
-		if (ret)
-			continue;
-		job->file.debug = debug.bytes;
-		job->file.debug_size = debug.size;
-		job->file.by_link = s.by_link;
-		job->file.debug_crc = e->debug_crc;
-		ret = run(r, job, s.path, region, out, NULL);
-		weft_elf_unmap(&debug);
-		if (!ret)
-			return 0;
-	}
-	return -ENOENT;
+	return run(a->r, a->job, path, a->region, a->out, NULL);
 }
 
 /* ---- the parent's part ---- */
@@ -346,6 +333,7 @@ int weft_elf_functions(struct weft_elf_reader *r, const struct weft_elf *elf,
 	struct weft_elf_request request;
 	struct weft_elf_mapped self;
 	struct weft_region region = {.base = NULL};
+	struct attempt attempt = {r, &job, &region, &result};
 	struct weft_elf_entry *e;
 	uint64_t *list;
 	const char *path;
@@ -377,11 +365,10 @@ int weft_elf_functions(struct weft_elf_reader *r, const struct weft_elf *elf,
 	job.file.size = self.size;
 	ret = -ENOENT;
 	if (!has_section(elf, ".debug_info") && !has_section(elf, ".zdebug_info"))
-		ret = run_with_debug_file(r, &job, e, &request, &self, &region, &result);
-	if (ret) {
-		job.file.debug = NULL;
+		ret = weft_elf_with_debug_file(r, e, &request, &self, &job.file, try_debug_file,
+					       &attempt);
+	if (ret)
 		ret = run(r, &job, path, &region, &result, err);
-	}
 	weft_elf_unmap(&self);
 	if (!ret)
 		ret = tell_all(e, &job, result, addresses, n, path, out, err);

@@ -56,6 +56,13 @@ bool weft_elf_search_next(struct weft_elf_search *s);
 int weft_elf_map_debug(struct weft_elf_reader *r, const struct weft_elf_search *s,
 		       const struct weft_elf_mapped *self, struct weft_elf_mapped *out);
 
+/* Calls fn with each separate debug file that may be the one of `e`, put down in `file`, until it
+ * returns 0. -ENOENT: none serves. */
+int weft_elf_with_debug_file(struct weft_elf_reader *r, const struct weft_elf_entry *e,
+			     const struct weft_elf_request *request,
+			     const struct weft_elf_mapped *self, struct weft_elf_job *file,
+			     int (*fn)(void *arg, const char *path), void *arg);
+
 /* read.c */
 int weft_elf_take_request(const struct weft_elf_request *given, struct weft_elf_request *out,
 			  struct weft_error *err);

@@ -6,6 +6,7 @@
 #include <gelf.h>
 #include <stdbool.h>
 
+#include "core/elf/elf.h"
 #include "core/elf/jail.h"
 #include "weft/provider.h"
 
@@ -74,6 +75,27 @@ struct weft_elf_types_result {
 };
 
 void weft_elf_work_types(struct weft_region *region, const void *job);
+
+/* The same for lines (worker_lines.c). */
+struct weft_elf_lines_job {
+	struct weft_elf_job file;
+	uint64_t address;
+};
+
+struct weft_elf_line_file {
+	const char *path;
+};
+
+struct weft_elf_lines_result {
+	struct weft_elf_result file; /* as far as lines need it */
+	const struct weft_elf_line *lines;
+	const struct weft_elf_line_file *files;
+	uint32_t n, n_files;
+};
+
+void weft_elf_work_lines(struct weft_region *region, const void *job);
+/* Whether a file has bytes of a section of debugging information: "debug_line". */
+bool weft_elf_work_has(Elf *file, const char *name);
 
 /* ---- between the worker's files ---- */
 

@@ -175,7 +175,7 @@ static void search(struct finder *f, Dwarf *dwarf)
 			search_unit(f, &unit);
 }
 
-static bool has_debug_info(Elf *file)
+bool weft_elf_work_has(Elf *file, const char *wanted)
 {
 	GElf_Shdr h;
 	size_t names;
@@ -185,8 +185,8 @@ static bool has_debug_info(Elf *file)
 	for (Elf_Scn *s = NULL; (s = elf_nextscn(file, s));) {
 		const char *name = gelf_getshdr(s, &h) ? elf_strptr(file, names, h.sh_name) : NULL;
 
-		if (name && h.sh_type != SHT_NOBITS &&
-		    (!strcmp(name, ".debug_info") || !strcmp(name, ".zdebug_info")))
+		if (name && h.sh_type != SHT_NOBITS && *name == '.' &&
+		    !strcmp(name + 1 + (name[1] == 'z'), wanted))
 			return true;
 	}
 	return false;
@@ -209,10 +209,11 @@ void weft_elf_work_types(struct weft_region *region, const void *arg)
 	w.result = &result->file;
 	weft_elf_work_file(&w);
 	other = weft_elf_work_debug_file(&w);
-	file = other && has_debug_info(other) ? other : w.file;
+	file = other && weft_elf_work_has(other, "debug_info") ? other : w.file;
 	f.out = weft_elf_record(&w, job->n * sizeof(*f.out));
 	f.types = weft_types_create();
-	dwarf = has_debug_info(file) ? dwarf_begin_elf(file, DWARF_C_READ, NULL) : NULL;
+	dwarf = weft_elf_work_has(file, "debug_info") ? dwarf_begin_elf(file, DWARF_C_READ, NULL)
+						      : NULL;
 	if (dwarf) {
 		dwarf_new_oom_handler(dwarf, weft_jail_no_memory);
 		search(&f, dwarf);

@@ -52,7 +52,13 @@ static void put_frame(struct weft_buf *b, const struct weft_frame *f)
 		put_name(b, "module");
 		put_string(b, f->module);
 	}
-	weft_buf_printf(b, ",\"space\":\"%s\"}", f->user ? "user" : "kernel");
+	weft_buf_printf(b, ",\"space\":\"%s\"", f->user ? "user" : "kernel");
+	if (f->line) {
+		put_name(b, "file");
+		put_string(b, f->file);
+		weft_buf_printf(b, ",\"line\":%" PRIu32, f->line);
+	}
+	weft_buf_str(b, "}");
 }
 
 /* A constant of an enum is its name; a value that has none stays a number. */

@@ -99,13 +99,18 @@ void weft_render_frame(struct weft_buf *b, const struct weft_frame *f)
 	} else {
 		weft_buf_printf(b, "0x%" PRIx64, f->address);
 	}
-	if (!f->module || (!f->user && strcmp(f->module, "vmlinux") == 0))
-		return;
-	weft_buf_str(b, " (");
-	weft_escape_text(b, f->module, strlen(f->module));
-	if (!f->symbol)
-		weft_buf_printf(b, "+0x%" PRIx64, f->offset);
-	weft_buf_str(b, ")");
+	if (f->module && (f->user || strcmp(f->module, "vmlinux") != 0)) {
+		weft_buf_str(b, " (");
+		weft_escape_text(b, f->module, strlen(f->module));
+		if (!f->symbol)
+			weft_buf_printf(b, "+0x%" PRIx64, f->offset);
+		weft_buf_str(b, ")");
+	}
+	if (f->line) {
+		weft_buf_str(b, " at ");
+		weft_escape_text(b, f->file, strlen(f->file));
+		weft_buf_printf(b, ":%" PRIu32, f->line);
+	}
 }
 
 void weft_render_stack(struct weft_buf *b, const struct weft_value *v, size_t indent)

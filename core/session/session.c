@@ -385,6 +385,8 @@ int weft_session_start(struct weft_session *s, const struct weft_sink *sink, cha
 	if (ret)
 		return ret;
 	weft_symbols_use_reader(s->symbols, s->elf_reader);
+	if (s->env.lines)
+		weft_symbols_want_lines(s->symbols);
 
 	ret = weft_target_spawn(s, err);
 	if (ret)

@@ -34,6 +34,7 @@ struct weft_session_env {
 	void *log_arg;
 	bool explain;     /* keep what weft_plan_explain() shows */
 	bool destructive; /* actions that change the system are allowed */
+	bool lines;       /* frames of user space have the line of source code, where it is known */
 };
 
 int weft_session_create(const struct weft_session_env *env, struct weft_session **out,

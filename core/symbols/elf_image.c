@@ -94,6 +94,12 @@ static void take_symbol(const struct weft_elf *from, const struct weft_elf_symbo
 		out->name |= WEFT_SYMTAB_SOFT;
 	memcpy(to->names + to->names_size, s->name, length);
 	to->names_size += length;
+	if (s->demangled) {
+		out->name |= WEFT_SYMTAB_MANGLED;
+		length = strlen(s->demangled) + 1;
+		memcpy(to->names + to->names_size, s->demangled, length);
+		to->names_size += length;
+	}
 	to->n_symbols++;
 }
 
@@ -108,6 +114,11 @@ static int compare_symbols(const void *va, const void *vb)
 	return a->name < b->name ? -1 : a->name > b->name;
 }
 
+static size_t room_for_names(const struct weft_elf_symbol *s)
+{
+	return strlen(s->name) + 1 + (s->demangled ? strlen(s->demangled) + 1 : 0);
+}
+
 static int take_symbols(const struct weft_elf *from, size_t most, struct weft_symtab *to)
 {
 	uint64_t names = 0;
@@ -115,7 +126,7 @@ static int take_symbols(const struct weft_elf *from, size_t most, struct weft_sy
 	if (from->n_symbols > most)
 		return -EFBIG;
 	for (uint32_t i = 0; i < from->n_symbols; i++)
-		names += strlen(weft_elf_symbol_at(from, i)->name) + 1;
+		names += room_for_names(weft_elf_symbol_at(from, i));
 	if (names > WEFT_SYMTAB_NAME_MASK)
 		return -EFBIG;
 	to->symbols = calloc(from->n_symbols ? from->n_symbols : 1, sizeof(*to->symbols));
@@ -152,7 +163,8 @@ int weft_symtab_load(struct weft_elf_reader *reader, int fd, const char *path, c
 {
 	struct weft_elf_request request = {.struct_size = sizeof(request),
 					   .fd = fd,
-					   .want = WEFT_ELF_WANT_FUNCTIONS | WEFT_ELF_WANT_DEBUG,
+					   .want = WEFT_ELF_WANT_FUNCTIONS |
+						   WEFT_ELF_WANT_DEMANGLED | WEFT_ELF_WANT_DEBUG,
 					   .path = path,
 					   .root = root};
 	const struct weft_elf *from;

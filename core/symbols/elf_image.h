@@ -14,6 +14,7 @@
 #define WEFT_SYMTAB_NAME_MASK  0x1fffffffu
 #define WEFT_SYMTAB_GLOBAL     0x20000000u /* global or weak */
 #define WEFT_SYMTAB_SOFT       0x40000000u /* no size: up to the next symbol, at most to size */
+#define WEFT_SYMTAB_MANGLED    0x80000000u /* behind the name lies the demangled one */
 #define WEFT_SYMTAB_BUILD_ID   32u         /* longest build ID that is kept, bytes */
 #define WEFT_SYMTAB_BLOCK      64u
 #define WEFT_SYMTAB_ALIAS_MOST 64u /* names of one place that are compared */
@@ -57,7 +58,7 @@ bool weft_symtab_address(const struct weft_symtab *elf, uint64_t map_offset, uin
 
 /* Which symbol covers a linked address; -ENOENT: none does. */
 int weft_symtab_find(const struct weft_symtab *elf, uint64_t address, size_t *index);
-/* The best name of that symbol and those that cover the same bytes. */
+/* The best name of that symbol and those that cover the same bytes, demangled if it was mangled. */
 const char *weft_symtab_name(const struct weft_symtab *elf, size_t index);
 
 #endif

@@ -13,6 +13,7 @@
  * end.
  */
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/symbols/elf_image.h"
@@ -103,7 +104,7 @@ int weft_symtab_find(const struct weft_symtab *elf, uint64_t address, size_t *in
 const char *weft_symtab_name(const struct weft_symtab *elf, size_t index)
 {
 	const struct weft_symtab_symbol *wanted = &elf->symbols[index];
-	const char *best = NULL;
+	const char *best = NULL, *shown = NULL;
 	bool best_global = false;
 
 	/* Equal ones lie side by side; index is the last of them. */
@@ -114,10 +115,11 @@ const char *weft_symtab_name(const struct weft_symtab *elf, size_t index)
 
 		if (s->start != wanted->start || s->size != wanted->size)
 			break;
-		if (best && !weft_symbol_better(name, global, best, best_global))
+		if (n && !weft_symbol_better(name, global, best, best_global))
 			continue;
 		best = name;
 		best_global = global;
+		shown = s->name & WEFT_SYMTAB_MANGLED ? name + strlen(name) + 1 : name;
 	}
-	return best;
+	return shown;
 }

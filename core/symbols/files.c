@@ -9,9 +9,9 @@
  * stand for two images in turn (an inode number used again): an image is held against each mapping
  * before it is used for it.
  *
- * An image keeps nothing of its file open: what it names after the file was changed or deleted is
- * what the file was when the process mapped it. Memory is bounded over all images by SYMBOLS_MOST,
- * so that strangers' files cannot fill it.
+ * An image keeps nothing of its file open, unless lines of source code are wanted: what it names
+ * after the file was changed or deleted is what the file was when the process mapped it. Memory is
+ * bounded over all images by SYMBOLS_MOST, so that strangers' files cannot fill it.
  */
 #include "core/symbols/files.h"
 
@@ -31,6 +31,8 @@
 #define PER_FILE_MOST (2u << 20)
 #define ATTEMPTS_MOST 64u
 #define VDSO_MOST     (1u << 20)
+
+#define LINES_FILES_MOST 256u /* files whose lines can be read, since they are kept open */
 
 void weft_files_init(struct weft_files *f, struct weft_texts *strings)
 {
@@ -56,6 +58,7 @@ void weft_files_finish(struct weft_files *f)
 		f->images = image->next;
 		weft_symtab_finish(&image->elf);
 		weft_u64map_finish(&image->names);
+		weft_lines_destroy(image->lines);
 		free(image);
 	}
 	weft_error_destroy(f->why);
@@ -200,6 +203,15 @@ static bool image_is(const struct weft_image *image, const struct stat *st)
 	       image->modified_ns == weft_stat_ns(&st->st_mtim);
 }
 
+static void keep_lines(struct weft_files *f, struct weft_image *image, int fd,
+		       const struct stat *st, const char *path, const char *root)
+{
+	if (!f->want_lines || !image->readable || f->n_lines >= LINES_FILES_MOST)
+		return;
+	image->lines = weft_lines_create(fd, st, path, root);
+	f->n_lines += image->lines != NULL;
+}
+
 /* The image of an open file; takes the descriptor. */
 static struct weft_image *image_of(struct weft_files *f, int fd, const struct stat *st,
 				   const struct weft_file *file, int32_t tgid)
@@ -216,6 +228,7 @@ static struct weft_image *image_of(struct weft_files *f, int fd, const struct st
 			image->device = st->st_dev;
 			image->inode = st->st_ino;
 			image->modified_ns = weft_stat_ns(&st->st_mtim);
+			keep_lines(f, image, fd, st, file->module, root);
 		}
 	}
 	close(fd);
@@ -345,4 +358,10 @@ const char *weft_files_symbol(struct weft_files *f, struct weft_image *image, ui
 	if (name)
 		weft_u64map_put(&image->names, index + 1, (void *)name); /* else asked again */
 	return name;
+}
+
+bool weft_files_line(struct weft_files *f, struct weft_image *image, uint64_t address,
+		     const char **file, uint32_t *line)
+{
+	return image->lines && weft_lines_find(image->lines, f->reader, address, file, line);
 }

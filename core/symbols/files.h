@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "core/symbols/elf_image.h"
+#include "core/symbols/lines.h"
 #include "core/symbols/store.h"
 
 /* What identifies the file behind a mapping, as the kernel's reports have it. */
@@ -31,6 +32,7 @@ struct weft_image {
 	struct weft_symtab elf;
 	bool readable;            /* elf is valid */
 	struct weft_u64map names; /* index + 1 of a symbol -> its interned name */
+	struct weft_lines *lines; /* NULL: none are wanted, or there is no room */
 };
 
 struct weft_file {
@@ -55,6 +57,8 @@ struct weft_files {
 	struct weft_error *why;         /* of the first of them; NULL: none, or memory was short */
 	struct weft_elf_reader *reader; /* NULL: none was needed yet */
 	bool own_reader;
+	bool want_lines;
+	size_t n_lines; /* images with lines: each keeps a descriptor */
 };
 
 /* Memory that is no file of a disk's: what a JIT compiler made may lie there. */
@@ -80,5 +84,9 @@ struct weft_image *weft_files_image(struct weft_files *f, struct weft_file *file
 /* The symbol at a linked address; NULL: none. */
 const char *weft_files_symbol(struct weft_files *f, struct weft_image *image, uint64_t address,
 			      uint64_t *start);
+
+/* The line of source code at a linked address; false: it is not known, or not wanted. */
+bool weft_files_line(struct weft_files *f, struct weft_image *image, uint64_t address,
+		     const char **file, uint32_t *line);
 
 #endif

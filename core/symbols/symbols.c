@@ -37,6 +37,11 @@ void weft_symbols_use_reader(struct weft_symbols *s, struct weft_elf_reader *rea
 		s->files.reader = reader;
 }
 
+void weft_symbols_want_lines(struct weft_symbols *s)
+{
+	s->files.want_lines = true;
+}
+
 void weft_symbols_destroy(struct weft_symbols *s)
 {
 	if (!s)
@@ -94,6 +99,8 @@ static bool name_in(struct weft_symbols *s, const struct weft_mapping *m,
 	out->offset = linked + (address - look);
 	if (out->symbol)
 		out->offset -= start;
+	if (!weft_files_line(&s->files, image, linked, &out->file, &out->line))
+		out->line = 0;
 	return out->symbol;
 }
 

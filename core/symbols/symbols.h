@@ -20,6 +20,9 @@ void weft_symbols_destroy(struct weft_symbols *s);
 /* Files are read by this reader, which is borrowed; without it, by one of its own. */
 struct weft_elf_reader;
 void weft_symbols_use_reader(struct weft_symbols *s, struct weft_elf_reader *reader);
+/* Frames of user space get the line of source code, too, where debugging information has it. Before
+ * anything is resolved. */
+void weft_symbols_want_lines(struct weft_symbols *s);
 
 /* Resolve one address; unknown parts are NULL. Strings live as long as s. Never fails. `caller` is
  * true for frames other than the innermost, whose address is a return address: the instruction

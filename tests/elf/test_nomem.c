@@ -47,6 +47,7 @@ struct known {
 	uint32_t n_symbols;
 	uint64_t address;
 	char prototype[256];
+	uint32_t n_lines;
 };
 
 /* Reads, asks for a type, and compares with what is known; fills that in the first time. Returns
@@ -61,6 +62,7 @@ static bool story(const char *path, struct known *known)
 	struct weft_error *err = weft_error_create();
 	const struct weft_elf_function *f;
 	const struct weft_elf *elf = NULL;
+	struct weft_elf_lines *lines = NULL;
 	bool well = false;
 	int ret;
 
@@ -83,8 +85,18 @@ static bool story(const char *path, struct known *known)
 		if (!ret && !f->status && !*known->prototype)
 			strcpy(known->prototype, f->prototype);
 		cr_expect(ret || f->status || !strcmp(f->prototype, known->prototype));
-		well = !ret && !f->status && until_failure >= 0;
+		well = !ret && !f->status;
 	}
+	if (elf) {
+		ret = weft_elf_lines(r, &request, known->address, &lines, err);
+		cr_expect(!ret == !!lines);
+		if (lines && !known->n_lines)
+			known->n_lines = lines->n;
+		/* libdw does not tell a lack of memory from a unit that is not there. */
+		cr_expect(!lines || !lines->n || lines->n == known->n_lines);
+		well = well && lines && lines->n && until_failure >= 0;
+	}
+	free(lines);
 	weft_elf_release(r, elf);
 	close(request.fd);
 	until_failure = -1;
@@ -101,7 +113,7 @@ static void every_allocation_fails(const char *name)
 
 	strcpy(path, built(name));
 	story(path, &known);
-	cr_assert(known.n_symbols && *known.prototype);
+	cr_assert(known.n_symbols && *known.prototype && known.n_lines);
 	do {
 		cr_assert_lt(n, 5000);
 		until_failure = n++;

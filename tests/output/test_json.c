@@ -70,7 +70,12 @@ Test(json, records)
 		 .offset = 12,
 		 .module = "/usr/bin/x",
 		 .user = true},
-		{.address = 0x7f0000001040, .offset = 0x1040, .module = "/usr/lib/y", .user = true},
+		{.address = 0x7f0000001040,
+		 .offset = 0x1040,
+		 .module = "/usr/lib/y",
+		 .user = true,
+		 .file = "y\x1b.c",
+		 .line = 7},
 		{.address = 0xffffffffdeadbeef},
 	};
 	const struct weft_named_value fields[] = {
@@ -93,7 +98,8 @@ Test(json, records)
 		"\"addr\":\"0xdeadbeef\",\"raw\":\"00ff\",\"probefunc\":\"read\",\"stack\":["
 		"{\"addr\":\"0x401234\",\"symbol\":\"main\",\"offset\":12,\"module\":\"/usr/bin/x\","
 		"\"space\":\"user\"},"
-		"{\"addr\":\"0x7f0000001040\",\"offset\":4160,\"module\":\"/usr/lib/y\",\"space\":\"user\"},"
+		"{\"addr\":\"0x7f0000001040\",\"offset\":4160,\"module\":\"/usr/lib/y\",\"space\":\"user\","
+		"\"file\":\"y\\u001b.c\",\"line\":7},"
 		"{\"addr\":\"0xffffffffdeadbeef\",\"space\":\"kernel\"}]}}\n");
 }
 

@@ -13,7 +13,10 @@ static const struct weft_frame user_frames[] = {
 	 .symbol = "read",
 	 .offset = 0xd,
 	 .module = "/usr/lib/libc.so.6",
-	 .user = true},
+	 .user = true,
+	 .file = "io/rea\x1b"
+		 "d.c",
+	 .line = 26},
 	{.address = 0x7f0000001040, .offset = 0x1040, .module = "/usr/bin/x y", .user = true},
 	{.address = 0x7f1111111111, .user = true},
 };
@@ -51,7 +54,7 @@ Test(text, emit_is_one_line_and_its_stacks)
 		      "12345.678901 uprobe:libc.so.6:read:return program=bash ret=-2 "
 		      "title=\"a b\\x1b[0m\" addr=0x7fff00001000 raw=00ff10 probefunc=read\n"
 		      "    ustack:\n"
-		      "        read+0xd (/usr/lib/libc.so.6)\n"
+		      "        read+0xd (/usr/lib/libc.so.6) at io/rea\\x1bd.c:26\n"
 		      "        0x7f0000001040 (/usr/bin/x y+0x1040)\n"
 		      "        0x7f1111111111\n"
 		      "    stack:\n"
@@ -91,7 +94,7 @@ Test(text, emit_shows_symbols_addresses_dumps_and_registers)
 
 	expect_record(
 		&(struct weft_record){.probe = "p", .fields = fields, .n_fields = COUNT(fields)},
-		"0.000000 p u=\"read+0xd (/usr/lib/libc.so.6)\" k=vfs_read+0x10 "
+		"0.000000 p u=\"read+0xd (/usr/lib/libc.so.6) at io/rea\\x1bd.c:26\" k=vfs_read+0x10 "
 		"odd=\"0x7f0000001040 (/usr/bin/x y+0x1040)\" none=0xffffffffdeadbeef "
 		"v4=127.0.0.1 v6=2001:db8::1 cgroup=\"/a b\"\n"
 		"    buf:\n"

@@ -71,6 +71,7 @@ static void story(const struct target *t)
 
 	if (!s)
 		return;
+	weft_symbols_want_lines(s);
 	r = weft_symbols_snapshot(s, t->pid, now_ns());
 	cr_expect(r == 0 || r == -ENOMEM, "%d", r);
 	event(s, WEFT_PROCESS_FORK, child, t->pid);

@@ -344,3 +344,81 @@ Test(user, libc_names_are_those_people_know)
 	target_stop(&t);
 	weft_symbols_destroy(s);
 }
+
+/* The line on which a text is in the source, and how often. */
+static uint32_t line_of(const char *text)
+{
+	char line[512];
+	uint32_t n = 0, found = 0;
+	FILE *f = fopen(WEFT_SOURCE_DIR "/tests/symbols/target.c", "r");
+
+	cr_assert_not_null(f);
+	while (!found && fgets(line, sizeof(line), f)) {
+		n++;
+		if (strstr(line, text))
+			found = n;
+	}
+	fclose(f);
+	cr_assert(found, "%s", text);
+	return found;
+}
+
+/* Also when the program is gone and its file with it; and only if they are wanted. */
+Test(user, lines_of_source_code, .fini = remove_temporary)
+{
+	for (int wanted = 0; wanted < 2; wanted++) {
+		struct weft_symbols *s = weft_symbols_create();
+		char path[PATH_MAX], copy[PATH_MAX];
+		struct weft_frame f;
+		struct target t;
+		uint64_t time;
+
+		if (wanted)
+			weft_symbols_want_lines(s);
+		target_path("pie", path);
+		temporary_path("lines", copy);
+		copy_file(path, copy);
+		target_start(&t, copy, NULL);
+		snapshot(s, t.pid);
+		time = now_ns();
+		const struct place *first = target_find(&t, "at", "target_first");
+		const struct place *second = target_find(&t, "at", "target_second");
+		weft_symbols_user(s, t.pid, time, first->address - first->offset, false, &f);
+		target_stop(&t);
+		unlink(copy);
+		for (int again = 0; again < 2; again++) {
+			cr_expect_str_eq(f.symbol, again ? "target_second" : "target_first");
+			uint32_t begins = line_of(again ? "int target_second(int x)\n"
+							: "int target_first(int x)\n");
+			/* An optimiser chooses which of the function's lines comes first. */
+			cr_expect(wanted ? f.line >= begins && f.line <= begins + 4 : !f.line, "%u",
+				  f.line);
+			cr_expect(!wanted == !f.file);
+			cr_expect(!wanted || strstr(f.file, "symbols/target.c"), "%s", f.file);
+			weft_symbols_user(s, t.pid, time, second->address - second->offset, false,
+					  &f);
+		}
+		/* Another unit of compilation. */
+		weft_symbols_user(s, t.pid, time,
+				  target_find(&t, "at", "target_assembler")->address, false, &f);
+		cr_expect(!wanted || strstr(f.file, "symbols/target_asm.S"), "%s", f.file);
+		cr_expect(!wanted == !f.line);
+		weft_symbols_destroy(s);
+	}
+}
+
+/* libstdc++ is there wherever this was built. */
+Test(user, cxx_names_are_shown_as_they_were_written)
+{
+	void *lib = dlopen("libstdc++.so.6", RTLD_NOW);
+	void *append = lib ? dlsym(lib, "_ZNSs6appendEPKcm") : NULL;
+	struct weft_symbols *s = weft_symbols_create();
+	struct weft_frame f;
+
+	cr_assert_not_null(append);
+	snapshot(s, getpid());
+	weft_symbols_user(s, getpid(), now_ns(), (uint64_t)(uintptr_t)append, false, &f);
+	cr_expect_str_eq(f.symbol, "std::string::append(char const*, unsigned long)");
+	weft_symbols_destroy(s);
+	dlclose(lib);
+}

@@ -12,6 +12,8 @@
 #define ALLOCATE UPROBE_PROGRAM_DIR "/allocate"
 #define SETS     WEFT_SOURCE_DIR "/config/sets/"
 
+#define OVER_AREA_LINE 8 /* of the first overload's body in workloads/over.cc */
+
 static const json_t *table(const json_t *lines, const char *name)
 {
 	for (size_t i = 0; i < cli_json_count(lines, "aggregation"); i++) {
@@ -91,6 +93,43 @@ Test(sets, slow_calls)
 	cr_expect_eq(json_integer_value(json_object_get(value, "count")), 60);
 	json_decref(lines);
 	cli_finish(&c);
+}
+
+/* -v adds lines of source code; names are as they were written either way. */
+static void frame_of_an_overload(bool verbose)
+{
+	const char *set =
+		cli_set("version: 1\n"
+			"probes:\n"
+			"  - probe: 'uprobe:" UPROBE_PROGRAM_DIR "/over:shapes::area(long):entry'\n"
+			"    do: [{emit: {stack: ustack(4)}}]\n");
+	struct cli_run c;
+
+	if (verbose)
+		CLI(&c, "run", BUILT_IN, set, "-v", "-o", "json", "-c", UPROBE_PROGRAM_DIR "/over");
+	else
+		CLI(&c, "run", BUILT_IN, set, "-o", "json", "-c", UPROBE_PROGRAM_DIR "/over");
+	cr_assert_eq(c.status, 0, "%s", c.err);
+	json_t *lines = cli_json_lines(c.out);
+	cr_assert_eq(cli_json_count(lines, "record"), 10, "%s", c.out);
+	const json_t *stack = json_object_get(
+		json_object_get(cli_json_nth(lines, "record", 0), "fields"), "stack");
+	const json_t *frame = json_array_get(stack, 0);
+	const char *file = json_string_value(json_object_get(frame, "file"));
+	cr_expect_str_eq(json_string_value(json_object_get(frame, "symbol")), "shapes::area(long)");
+	cr_expect(!verbose == !file);
+	cr_expect(!verbose || strstr(file, "workloads/over.cc"), "%s", file);
+	cr_expect_eq(json_integer_value(json_object_get(frame, "line")),
+		     verbose ? OVER_AREA_LINE : 0);
+	json_decref(lines);
+	cli_finish(&c);
+	cli_unlink_sets();
+}
+
+Test(sets, names_and_lines_of_frames)
+{
+	frame_of_an_overload(false);
+	frame_of_an_overload(true);
 }
 
 Test(sets, PARAM_UNKNOWN)
