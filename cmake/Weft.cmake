@@ -20,6 +20,9 @@ if(WEFT_SANITIZE)
 		-fno-sanitize-recover=all)
 	target_link_options(weft-flags INTERFACE -fsanitize=address,undefined)
 endif()
+if(WEFT_FUZZ)
+	target_compile_options(weft-flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 
 # weft_part(NAME [LIBS ...]): a static library of the .c files of this directory, in weft's warnings.
 function(weft_part name)

@@ -18,8 +18,9 @@ static void use(struct weft_usdt_record *r)
 		struct weft_usdt_operand out[WEFT_USDT_MOST_ARGS];
 		uint32_t n_args;
 
-		if (strlen(weft_usdt_text(r, n->name)) + strlen(weft_usdt_text(r, n->provider)) >
-		    r->total)
+		/* Texts may share bytes, so that each is within, and not their sum. */
+		if (strlen(weft_usdt_text(r, n->name)) > r->total ||
+		    strlen(weft_usdt_text(r, n->provider)) > r->total)
 			abort();
 		weft_usdt_operands(&weft_usdt_x86_64, args, strlen(args), &site, out, &n_args);
 	}
