@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 			continue;
 		cli.err = weft_error_create();
 		if (!cli.err) {
-			fputs("trace-cli: out of memory\n", stderr);
+			fputs("trace-cli: error: out of memory [NO_MEMORY]\n", stderr);
 			return CLI_FAILED;
 		}
 		snprintf(program, sizeof(program), "trace-cli %s", cli_commands[i]->name);

@@ -2,6 +2,8 @@
 #include "core/kernel/bpf.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -120,6 +122,7 @@ int weft_bpf_program_load(const struct weft_bpf_program *p)
 {
 	const struct weft_load_class *load = p->load;
 	union bpf_attr attr;
+	sigset_t all, mask;
 	int ret, tries;
 
 	for (tries = 0; tries < LOAD_TRIES; tries++) {
@@ -143,7 +146,15 @@ int weft_bpf_program_load(const struct weft_bpf_program *p)
 		ret = weft_bpf(BPF_PROG_LOAD, &attr, ATTR_SIZE(attach_btf_obj_fd));
 		if (ret != -EAGAIN)
 			break;
+		/* The verifier gives up when a signal is waiting. A clause's takes milliseconds, so
+		 * signals can wait for it: with a timer's every so often it would never end. */
+		if (!tries) {
+			sigfillset(&all);
+			pthread_sigmask(SIG_SETMASK, &all, &mask);
+		}
 	}
+	if (tries)
+		pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	return ret;
 }
 

@@ -52,6 +52,8 @@ void cli_start(struct cli_run *c, const struct cli_how *how, const char *const a
 	signal(SIGPIPE, SIG_DFL);
 	if (how->nobody)
 		become_nobody();
+	if (how->prepare)
+		how->prepare(how->arg);
 	execv(how->program ? how->program : TRACE_CLI, (char *const *)argv);
 	_exit(126);
 }

@@ -35,6 +35,8 @@ struct cli_how {
 	const char *program; /* instead of the built one */
 	bool nobody;         /* without privileges */
 	int out;             /* a descriptor for its standard output; 0: memory; -1: closed */
+	void (*prepare)(void *arg); /* called in the child, just before it becomes the program */
+	void *arg;
 };
 
 void cli_start(struct cli_run *c, const struct cli_how *how, const char *const args[]);

@@ -18,7 +18,7 @@ static const char *const probes[] = {
 	"fx-pair:::return",
 	"fx-call:::return",
 	"fx-types:::*",
-	"profile:::97hz",
+	"profile:::profile-97",
 };
 
 /* Up to the expression, and behind it. */
