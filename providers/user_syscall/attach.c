@@ -141,6 +141,10 @@ void us_report(struct weft_instance *in)
 	if (n)
 		host->loss(host, "USER_SYSCALL_RATE", n,
 			   "firings beyond providers.user-syscall.rate of a process");
+	n = news(in, US_EARLY);
+	if (n)
+		host->loss(host, "USER_SYSCALL_EARLY", n,
+			   "children that ended before they were known");
 	n = news(in, US_CROWDED);
 	if (n)
 		host->loss(host, "USER_SYSCALL_PROCESSES", n,
@@ -155,7 +159,7 @@ void us_report(struct weft_instance *in)
 /* What is nobody's loss: said once, at the end. */
 static void say_forged(struct weft_instance *in)
 {
-	uint64_t forged = news(in, US_FORGED), strangers = news(in, US_MISSED);
+	uint64_t forged = news(in, US_FORGED) + in->strays, strangers = news(in, US_MISSED);
 
 	if (forged)
 		in->host->log(in->host, WEFT_LOG_WARNING,
@@ -171,7 +175,7 @@ static void say_forged(struct weft_instance *in)
 		in->host->log(in->host, WEFT_LOG_WARNING,
 			      "%llu tables or declarations were ignored: malformed, or too many",
 			      (unsigned long long)in->refused);
-	in->refused = 0;
+	in->refused = in->strays = 0;
 }
 
 /* ---- attach and detach ---- */
@@ -193,8 +197,21 @@ static void enable(struct weft_instance *in, const struct weft_attach_probe *r,
 		i->known = false;
 		us_prepare(in, i);
 	}
-	for (struct us_instance *i = p->instances; i; i = i->next)
-		us_apply(in, i);
+}
+
+/* Programs are told after all who share their tables are known: what they forked is announced. */
+static void tell(struct weft_instance *in, const struct weft_attach_request *request,
+		 const struct weft_attachment *at)
+{
+	us_catch_up(in);
+	for (uint32_t i = 0; i < request->n_probes; i++) {
+		const struct us_probe *p = probe_of(in, weft_attach_probe_at(request, i)->probe);
+
+		if (p->attachment != at)
+			continue;
+		for (struct us_instance *k = p->instances; k; k = k->next)
+			us_apply(in, k);
+	}
 }
 
 static void stop(struct weft_instance *in)
@@ -242,8 +259,10 @@ int us_attach(struct weft_instance *in, const struct weft_attach_request *reques
 		done++;
 	}
 	*out = at;
-	if (done)
+	if (done) {
+		tell(in, request, at);
 		return 0;
+	}
 	us_detach(in, at);
 	*out = NULL;
 	return in->host->fail(err, -EEXIST, "USER_SYSCALL_TWICE",

@@ -3,11 +3,13 @@
  * Families come from looking at a process: because it announced declarations, because it fired and
  * is not known, or because all are looked at. Whatever the reason, the same is done, in this order:
  *
- *  1. the kernel side is told that we look, so that what is announced from here on is told again;
+ *  1. the kernel side is told that we look, so that what is announced from here on is told again,
+ *     and that who is forked from here on has to be looked at too;
  *  2. the tables are read;
  *  3. PROBES get what is enabled of them;
  *  4. PROCS lead from the process to them;
- *  5. the program's words are set.
+ *  5. the program's words are set: when everybody who has announced something by then has been
+ *     looked at, for a program that forks as soon as it has declared has children that share them.
  *
  * So a firing that the program makes because of 5 finds all that it needs. Then the mapping is
  * looked at again: if the process has ended or executed another program meanwhile, what 4 did came
@@ -276,6 +278,20 @@ void us_family_recheck(struct weft_instance *in, struct us_family *f)
 		us_apply(in, f->instances[i]);
 }
 
+static void apply(struct weft_instance *in, struct us_family *f)
+{
+	f->behind = false;
+	for (uint32_t i = 0; i < f->n_instances; i++)
+		us_apply(in, f->instances[i]);
+}
+
+void us_families_apply(struct weft_instance *in)
+{
+	for (struct us_family *f = in->families; f; f = f->next)
+		if (f->behind)
+			apply(in, f);
+}
+
 static int join(struct weft_instance *in, struct us_family *f, pid_t pid)
 {
 	uint64_t missed = 0;
@@ -295,9 +311,13 @@ static int join(struct weft_instance *in, struct us_family *f, pid_t pid)
 
 		snprintf(detail, sizeof(detail), "process %d, before it was known", pid);
 		in->host->loss(in->host, "USER_SYSCALL_EARLY", missed, detail);
+	} else {
+		in->strays += missed;
 	}
-	for (uint32_t i = 0; i < f->n_instances; i++)
-		us_apply(in, f->instances[i]);
+	if (in->joining)
+		f->behind = true;
+	else
+		apply(in, f);
 	return 0;
 }
 
@@ -326,7 +346,7 @@ static int take_table(struct weft_instance *in, pid_t pid, int proc_fd, struct u
 	return ret;
 }
 
-int us_family_adopt(struct weft_instance *in, pid_t pid, bool announced)
+int us_family_adopt(struct weft_instance *in, pid_t pid)
 {
 	struct us_found found[US_TABLES];
 	uint32_t numbers[US_TABLES], n_numbers = 0;
@@ -338,8 +358,8 @@ int us_family_adopt(struct weft_instance *in, pid_t pid, bool announced)
 	proc_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (proc_fd < 0)
 		return 0;
-	if (announced && in->kernel.attached)
-		us_kernel_clean(&in->kernel, (uint32_t)pid);
+	if (in->kernel.attached)
+		us_kernel_look(&in->kernel, (uint32_t)pid, US_NEWS_LOOKING);
 	ret = us_scan_process(proc_fd, found, US_TABLES, &n);
 	for (size_t i = 0; i < n; i++) {
 		struct us_table t;
@@ -362,6 +382,8 @@ int us_family_adopt(struct weft_instance *in, pid_t pid, bool announced)
 		numbers[n_numbers++] = t.number;
 		ret = take_table(in, pid, proc_fd, &t, found[i].link);
 	}
+	if (in->kernel.attached)
+		us_kernel_look(&in->kernel, (uint32_t)pid, US_NEWS_NONE);
 	close(proc_fd);
 	return ret;
 }

@@ -26,8 +26,8 @@ static const struct {
 	const char *name;
 	uint32_t type, key, value, entries, flags;
 } maps[US_N_MAPS] = {
-	[US_PROCS] = {"us_procs", BPF_MAP_TYPE_HASH, 4, sizeof(struct us_proc), US_MAX_PROCS,
-		      BPF_F_NO_PREALLOC},
+	[US_PROCS] = {"us_procs", BPF_MAP_TYPE_HASH, 4, sizeof(struct us_proc),
+		      0 /* as asked for */, BPF_F_NO_PREALLOC},
 	[US_PROBES] = {"us_probes", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct us_probe_value),
 		       US_MAX_PROBES, BPF_F_MMAPABLE},
 	[US_FAMILIES] = {"us_families", BPF_MAP_TYPE_ARRAY, 4, sizeof(struct us_family_value),
@@ -52,7 +52,7 @@ static const struct {
 };
 
 void us_kernel_init(struct us_kernel *k, const struct weft_host *host, uint64_t rate,
-		    enum us_mechanism mechanism)
+		    uint32_t processes, enum us_mechanism mechanism)
 {
 	struct timespec tick;
 
@@ -62,6 +62,7 @@ void us_kernel_init(struct us_kernel *k, const struct weft_host *host, uint64_t 
 	memset(k->holds, -1, sizeof(k->holds));
 	k->host = host;
 	k->mechanism = mechanism;
+	k->processes = processes;
 	k->tick_ns = !clock_getres(CLOCK_MONOTONIC_COARSE, &tick) && tick.tv_nsec
 			     ? (uint32_t)tick.tv_nsec
 			     : 4000000;
@@ -71,8 +72,9 @@ void us_kernel_init(struct us_kernel *k, const struct weft_host *host, uint64_t 
 static int make_map(struct us_kernel *k, enum us_map m)
 {
 	if (k->maps[m] < 0)
-		k->maps[m] = support_map_create(maps[m].name, maps[m].type, maps[m].key,
-						maps[m].value, maps[m].entries, maps[m].flags);
+		k->maps[m] = support_map_create(
+			maps[m].name, maps[m].type, maps[m].key, maps[m].value,
+			m == US_PROCS ? k->processes : maps[m].entries, maps[m].flags);
 	return k->maps[m] < 0 ? k->maps[m] : 0;
 }
 
@@ -285,9 +287,9 @@ int us_kernel_set_proc(struct us_kernel *k, uint32_t tgid, uint32_t number, uint
 	return ret < 0 ? ret : request.result;
 }
 
-int us_kernel_clean(struct us_kernel *k, uint32_t tgid)
+int us_kernel_look(struct us_kernel *k, uint32_t tgid, enum us_news news)
 {
-	struct us_set_proc request = {.tgid = tgid};
+	struct us_set_proc request = {.tgid = tgid, .news = news};
 	int ret = support_program_run(k->programs[US_SET_PROC], &request, sizeof(request));
 
 	return ret < 0 ? ret : request.result;

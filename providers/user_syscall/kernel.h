@@ -34,7 +34,6 @@
 #include "weft/provider.h"
 
 #define US_TABLES       4u      /* of one process */
-#define US_MAX_PROCS    65536u  /* in PROCS */
 #define US_MAX_PROBES   131072u /* in PROBES */
 #define US_RANGE        64u     /* elements of the smallest range */
 #define US_MAX_FAMILIES 4096u
@@ -51,8 +50,18 @@ struct us_proc {
 	uint64_t missed; /* calls of a table that is not (yet) known here */
 	uint64_t pad;
 	struct us_pair tables[US_TABLES];
-	uint32_t dirty; /* an event is on its way */
-	uint32_t pad2;
+	uint32_t news;   /* enum us_news */
+	uint32_t forked; /* by one that was here before it */
+};
+
+/*
+ * Whether the provider has to look at a process, or is just looking. A process that is forked in
+ * either state shares a table of which it cannot yet be said which one it is: it is looked at too.
+ */
+enum us_news {
+	US_NEWS_NONE = 0,
+	US_NEWS_SENT = 1,    /* an event is on its way */
+	US_NEWS_LOOKING = 2, /* what is announced from here on is told again */
 };
 
 struct us_probe_value {
@@ -73,7 +82,8 @@ enum us_counter {
 	US_LIMITED, /* firings beyond the rate */
 	US_MISSED,  /* calls of processes that ended without becoming known */
 	US_EVENTS,  /* events that had no room */
-	US_CROWDED, /* processes that had no room in PROCS */
+	US_EARLY,   /* calls of children that ended without becoming known */
+	US_CROWDED, /* calls of processes that had no room in PROCS */
 	US_N_COUNTERS = 16
 };
 
@@ -89,9 +99,11 @@ struct us_event {
 /* Requests to the programs of type SYSCALL. */
 struct us_set_proc {
 	uint32_t tgid;
-	struct us_pair pair; /* number1 0: only clears dirty */
+	struct us_pair pair; /* number1 0: `news` alone, of a process that is known */
 	int32_t result;
 	uint64_t missed; /* out: calls that were not known until now */
+	uint32_t news;   /* LOOKING: a look begins; NONE: it has ended, unless there is more */
+	uint32_t pad;
 };
 enum us_mechanism { US_TRACEPOINT, US_RAW };
 
@@ -114,8 +126,9 @@ struct us_offsets {
 struct us_kernel {
 	const struct weft_host *host;
 	enum us_mechanism mechanism;
-	uint32_t step_ns; /* time that a token takes; 0: no limit */
-	uint32_t tick_ns; /* of the kernel's clock tick */
+	uint32_t processes; /* in PROCS, at most */
+	uint32_t step_ns;   /* time that a token takes; 0: no limit */
+	uint32_t tick_ns;   /* of the kernel's clock tick */
 	struct us_offsets offsets;
 	int maps[US_N_MAPS];
 	int programs[US_N_PROGRAMS];
@@ -128,7 +141,7 @@ struct us_kernel {
 };
 
 void us_kernel_init(struct us_kernel *k, const struct weft_host *host, uint64_t rate,
-		    enum us_mechanism mechanism);
+		    uint32_t processes, enum us_mechanism mechanism);
 /* COOKIE alone, which the core's programs are compiled with; the descriptor stays the kernel's. */
 int us_kernel_cookie(struct us_kernel *k);
 /* Maps, programs, events. Does nothing the second time. USER_SYSCALL_ATTACH and others. */
@@ -139,7 +152,8 @@ void us_kernel_finish(struct us_kernel *k);
 /* 1: the process is new to the family; *missed are its calls until then. 0: it was there. */
 int us_kernel_set_proc(struct us_kernel *k, uint32_t tgid, uint32_t number, uint32_t family,
 		       uint64_t *missed);
-int us_kernel_clean(struct us_kernel *k, uint32_t tgid);
+/* Before its tables are looked at, and after. */
+int us_kernel_look(struct us_kernel *k, uint32_t tgid, enum us_news news);
 int us_kernel_forget(struct us_kernel *k, uint32_t tgid);
 /* Enables, or with US_NO_SLOT disables. -ENOSPC: no room for so many. */
 int us_kernel_set_probe(struct us_kernel *k, uint32_t family, uint32_t index, uint64_t cookie,

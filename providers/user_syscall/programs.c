@@ -33,6 +33,7 @@ enum label {
 	TAKEN_2,
 	TAKEN_3,
 	TOO_LATE,
+	SECOND,
 	DIRECT, /* and the next US_DIRECT_PROGRAMS */
 };
 
@@ -175,8 +176,8 @@ static void stranger(const struct us_kernel *k, struct support_code *c)
 
 	support_label(c, STRANGER);
 	zero_proc(c, proc);
-	support_store_imm(c, BPF_W, 10, (int16_t)(proc + (int16_t)offsetof(struct us_proc, dirty)),
-			  1);
+	support_store_imm(c, BPF_W, 10, (int16_t)(proc + (int16_t)offsetof(struct us_proc, news)),
+			  US_NEWS_SENT);
 	support_set64(c, 1, WEFT_CALL_REGISTER);
 	support_jump_if_reg(c, BPF_JEQ, 7, 1, FULL);
 	support_store_imm(c, BPF_DW, 10,
@@ -186,9 +187,19 @@ static void stranger(const struct us_kernel *k, struct support_code *c)
 	support_jump_if(c, BPF_JNE, 0, 0, CROWDED);
 	send(k, c, US_EVENT_LOOK, 8, LOST);
 	support_jump(c, OUT);
+	/* There is no room, unless another thread of it came first. */
 	support_label(c, CROWDED);
+	look_up(k, c, US_PROCS, -4);
+	support_mov(c, 9, 0);
+	support_jump_if(c, BPF_JNE, 9, 0, SECOND);
 	count(k, c, US_CROWDED);
 	support_jump(c, OUT);
+	support_label(c, SECOND);
+	support_set64(c, 1, WEFT_CALL_REGISTER);
+	support_jump_if_reg(c, BPF_JEQ, 7, 1, REGISTER);
+	support_set(c, 1, 1);
+	support_atomic(c, BPF_DW, BPF_ADD, 9, offsetof(struct us_proc, missed), 1);
+	support_jump(c, REGISTER);
 	support_label(c, LOST);
 	count(k, c, US_EVENTS);
 	support_jump(c, OUT);
@@ -198,9 +209,9 @@ static void stranger(const struct us_kernel *k, struct support_code *c)
 static void registers(const struct us_kernel *k, struct support_code *c)
 {
 	support_label(c, REGISTER);
-	support_set(c, 1, 1);
-	support_atomic(c, BPF_W, BPF_XCHG, 9, offsetof(struct us_proc, dirty), 1);
-	support_jump_if(c, BPF_JNE, 1, 0, OUT);
+	support_set(c, 1, US_NEWS_SENT);
+	support_atomic(c, BPF_W, BPF_XCHG, 9, offsetof(struct us_proc, news), 1);
+	support_jump_if(c, BPF_JEQ, 1, US_NEWS_SENT, OUT);
 	send(k, c, US_EVENT_LOOK, 8, LOST);
 	support_jump(c, OUT);
 }
@@ -214,6 +225,7 @@ static void dispatch(const struct us_kernel *k, struct support_code *c)
 		support_jump_if(c, BPF_JNE, 2, SYS_getpid, OUT);
 	}
 	support_call(c, BPF_FUNC_get_current_task_btf);
+	support_mov(c, 8, 0);
 	support_mov(c, 1, 0);
 	support_call(c, BPF_FUNC_task_pt_regs);
 	support_load(c, BPF_DW, 7, 0, us_first_argument);
@@ -221,9 +233,7 @@ static void dispatch(const struct us_kernel *k, struct support_code *c)
 	support_alu_imm(c, BPF_RSH, 1, 32);
 	support_jump_if(c, BPF_JNE, 1, WEFT_CALL_MAGIC, OUT);
 	support_mov32(c, 7, 7);
-	support_call(c, BPF_FUNC_get_current_pid_tgid);
-	support_alu_imm(c, BPF_RSH, 0, 32);
-	support_mov(c, 8, 0);
+	support_load(c, BPF_W, 8, 8, (int16_t)k->offsets.tgid); /* one call less */
 	support_store(c, BPF_W, 10, -4, 8);
 	look_up(k, c, US_PROCS, -4);
 	support_jump_if(c, BPF_JEQ, 0, 0, STRANGER);
@@ -243,10 +253,12 @@ static void dispatch(const struct us_kernel *k, struct support_code *c)
 		support_load(c, BPF_W, 3, 9, (int16_t)(at + 4));
 		support_jump_if_reg(c, BPF_JEQ, 2, 1, FOUND);
 	}
+	/* A table that is not known: of a child that was forked before its parent was looked at, if
+	 * nobody forges. */
 	support_label(c, NEXT_0);
 	support_set(c, 1, 1);
 	support_atomic(c, BPF_DW, BPF_ADD, 9, offsetof(struct us_proc, missed), 1);
-	support_jump(c, OUT);
+	support_jump(c, REGISTER);
 
 	support_label(c, FOUND);
 	support_jump_if(c, BPF_JEQ, 3, 0, NEXT_0);
@@ -281,8 +293,8 @@ static void dispatch(const struct us_kernel *k, struct support_code *c)
 		support_jump(c, OUT);
 	}
 	absent(k, c);
-	registers(k, c);
 	stranger(k, c);
+	registers(k, c);
 	end(c);
 }
 
@@ -300,7 +312,10 @@ static void read_kernel(struct support_code *c, int16_t to, int32_t size, uint8_
 	support_jump_if(c, BPF_JNE, 0, 0, OUT);
 }
 
-/* r7: the parent's element. Arguments of the tracepoint: parent, child. */
+/*
+ * r7: the parent's element, r9: its news, read before its tables: when there is none, they are
+ * complete. Arguments of the tracepoint: parent, child.
+ */
 static void fork_hook(const struct us_kernel *k, struct support_code *c)
 {
 	const int16_t proc = -16 - (int16_t)sizeof(struct us_proc);
@@ -317,6 +332,7 @@ static void fork_hook(const struct us_kernel *k, struct support_code *c)
 	look_up(k, c, US_PROCS, -4);
 	support_jump_if(c, BPF_JEQ, 0, 0, OUT);
 	support_mov(c, 7, 0);
+	support_load(c, BPF_W, 9, 7, offsetof(struct us_proc, news));
 	zero_proc(c, proc);
 	for (unsigned i = 0; i < US_TABLES; i++) {
 		const int16_t at =
@@ -325,8 +341,15 @@ static void fork_hook(const struct us_kernel *k, struct support_code *c)
 		support_load(c, BPF_DW, 1, 7, at);
 		support_store(c, BPF_DW, 10, (int16_t)(proc + at), 1);
 	}
+	support_store_imm(c, BPF_W, 10, (int16_t)(proc + (int16_t)offsetof(struct us_proc, forked)),
+			  1);
+	support_jump_if(c, BPF_JEQ, 9, US_NEWS_NONE, KNOWN);
+	support_store_imm(c, BPF_W, 10, (int16_t)(proc + (int16_t)offsetof(struct us_proc, news)),
+			  US_NEWS_SENT);
+	support_label(c, KNOWN);
+	/* No room: its calls are counted as they come. */
 	update(k, c, US_PROCS, -8, proc);
-	support_jump_if(c, BPF_JNE, 0, 0, CROWDED);
+	support_jump_if(c, BPF_JNE, 0, 0, OUT);
 	for (unsigned i = 0; i < US_TABLES; i++) {
 		const int16_t at = (int16_t)(proc + (int16_t)offsetof(struct us_proc, tables) +
 					     (int16_t)(i * sizeof(struct us_pair)));
@@ -336,9 +359,12 @@ static void fork_hook(const struct us_kernel *k, struct support_code *c)
 		refer(k, c, 8, 1, OUT);
 		support_label(c, NEXT_0 + i);
 	}
+	support_jump_if(c, BPF_JEQ, 9, US_NEWS_NONE, OUT);
+	support_load(c, BPF_W, 8, 10, -8);
+	send(k, c, US_EVENT_LOOK, 8, LOST);
 	support_jump(c, OUT);
-	support_label(c, CROWDED);
-	count(k, c, US_CROWDED);
+	support_label(c, LOST);
+	count(k, c, US_EVENTS);
 	end(c);
 }
 
@@ -359,12 +385,21 @@ static void take_out(const struct us_kernel *k, struct support_code *c)
 		support_store(c, BPF_DW, 10, (int16_t)(pairs + at), 1);
 	}
 	support_load(c, BPF_DW, 9, 7, offsetof(struct us_proc, missed));
+	/* What it had missed: calls of tables that it does not have, if it was known. */
+	support_load(c, BPF_W, 1, 7, offsetof(struct us_proc, tables));
+	support_load(c, BPF_W, 2, 7, offsetof(struct us_proc, forked));
+	support_map_value(c, 8, k->maps[US_COUNTERS], US_MISSED * 8);
+	support_jump_if(c, BPF_JEQ, 2, 0, TAKEN_0);
+	support_map_value(c, 8, k->maps[US_COUNTERS], US_EARLY * 8);
+	support_label(c, TAKEN_0);
+	support_jump_if(c, BPF_JEQ, 1, 0, TAKEN_1);
+	support_map_value(c, 8, k->maps[US_COUNTERS], US_FORGED * 8);
+	support_label(c, TAKEN_1);
 	support_map(c, 1, k->maps[US_PROCS]);
 	support_frame(c, 2, -20);
 	support_call(c, BPF_FUNC_map_delete_elem);
 	support_jump_if(c, BPF_JNE, 0, 0, OUT);
-	support_map_value(c, 1, k->maps[US_COUNTERS], US_MISSED * 8);
-	support_atomic(c, BPF_DW, BPF_ADD, 1, 0, 9);
+	support_atomic(c, BPF_DW, BPF_ADD, 8, 0, 9);
 	for (unsigned i = 0; i < US_TABLES; i++) {
 		const int16_t at = (int16_t)(pairs + (int16_t)(i * sizeof(struct us_pair)));
 
@@ -429,6 +464,7 @@ static void set_proc(const struct us_kernel *k, struct support_code *c)
 	support_load(c, BPF_W, 8, 6, IN(us_set_proc, pair.family));
 	look_up(k, c, US_PROCS, -8);
 	support_jump_if(c, BPF_JNE, 0, 0, KNOWN);
+	support_jump_if(c, BPF_JEQ, 9, 0, DONE);
 	zero_proc(c, proc);
 	update(k, c, US_PROCS, -8, proc);
 	look_up(k, c, US_PROCS, -8);
@@ -436,12 +472,7 @@ static void set_proc(const struct us_kernel *k, struct support_code *c)
 	result(c, done, -28 /* ENOSPC */);
 	support_label(c, KNOWN);
 	support_mov(c, 7, 0);
-	support_set(c, 1, 0);
-	support_atomic(c, BPF_W, BPF_XCHG, 7, IN(us_proc, dirty), 1);
-	support_jump_if(c, BPF_JEQ, 9, 0, DONE);
-	support_set(c, 1, 0);
-	support_atomic(c, BPF_DW, BPF_XCHG, 7, IN(us_proc, missed), 1);
-	support_store(c, BPF_DW, 6, IN(us_set_proc, missed), 1);
+	support_jump_if(c, BPF_JEQ, 9, 0, REGISTER);
 	for (unsigned i = 0; i < US_TABLES; i++) {
 		const int16_t at =
 			(int16_t)(offsetof(struct us_proc, tables) + i * sizeof(struct us_pair));
@@ -465,10 +496,23 @@ static void set_proc(const struct us_kernel *k, struct support_code *c)
 	}
 	result(c, done, -28);
 	support_label(c, FOUND);
+	/* What came before is missed, what comes now is not. */
+	support_set(c, 1, 0);
+	support_atomic(c, BPF_DW, BPF_XCHG, 7, IN(us_proc, missed), 1);
+	support_store(c, BPF_DW, 6, IN(us_set_proc, missed), 1);
 	refer(k, c, 8, 1, DONE);
 	support_load(c, BPF_W, 8, 10, -12);
 	support_jump_if(c, BPF_JEQ, 8, 0, DONE);
 	refer(k, c, 8, -1, DONE);
+	support_jump(c, DONE);
+	support_label(c, REGISTER);
+	support_load(c, BPF_W, 1, 6, IN(us_set_proc, news));
+	support_jump_if(c, BPF_JEQ, 1, US_NEWS_NONE, FULL);
+	support_atomic(c, BPF_W, BPF_XCHG, 7, IN(us_proc, news), 1);
+	support_jump(c, DONE);
+	support_label(c, FULL);
+	support_set(c, 0, US_NEWS_LOOKING);
+	support_atomic(c, BPF_W, BPF_CMPXCHG, 7, IN(us_proc, news), 1);
 	support_label(c, DONE); /* result is 0 as it came in, or 1 */
 	end(c);
 }

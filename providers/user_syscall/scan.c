@@ -133,7 +133,7 @@ int us_scan(struct weft_instance *in)
 		qsort(pids, n, sizeof(*pids), by_number);
 	for (size_t i = 0; !ret && i < n; i++)
 		if (us_is_target(in, pids[i]))
-			ret = us_family_adopt(in, pids[i], false);
+			ret = us_family_adopt(in, pids[i]);
 	free(pids);
 	return ret;
 }

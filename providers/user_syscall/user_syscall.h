@@ -95,6 +95,7 @@ struct us_family {
 	int slot; /* -1: none yet */
 	uint64_t expired;
 	bool malformed;
+	bool behind;        /* its words do not say yet what is enabled */
 	const char *silent; /* why it is not to be enabled, or NULL */
 	pid_t pid;          /* the first process that was found with it, for messages */
 	uint32_t uid;
@@ -117,6 +118,12 @@ struct us_probe {
 	uint32_t slot;
 };
 
+/* Processes, in the order in which they were put here. */
+struct us_pids {
+	pid_t *v;
+	uint32_t n, cap;
+};
+
 struct weft_attachment {
 	struct weft_attachment *next;
 	uint32_t slot; /* in PROGRAMS */
@@ -135,20 +142,25 @@ struct weft_instance {
 	struct weft_registry *registry; /* during calls that may register; else NULL */
 	struct weft_error *err;         /* the same call's */
 	struct ring_buffer *ring;
-	int epoll, start, timer, null;
+	struct us_pids looked, waiting; /* discover.c */
+	uint32_t n_looks;               /* of this discover() */
+	int epoll, start, timer, later, null;
 	bool started, ticking;
+	bool joining; /* many processes are taken in: programs are told when all are */
 	uint64_t reported[US_N_COUNTERS], reported_misses;
 	uint64_t lost_events;
 	uint64_t refused; /* tables and declarations */
+	uint64_t strays;  /* calls of tables that a process does not have */
 	char description[256];
 	struct us_args args; /* of the last probe_info */
 	char note[1024];
 };
 
 /* families.c */
-/* Takes in the tables of one process. announced: the kernel side knows of it and waits for us to
- * look. -errno only if memory is short. */
-int us_family_adopt(struct weft_instance *in, pid_t pid, bool announced);
+/* Takes in the tables of one process. -errno only if memory is short. */
+int us_family_adopt(struct weft_instance *in, pid_t pid);
+/* What was left for later while in->joining. */
+void us_families_apply(struct weft_instance *in);
 void us_family_drop(struct weft_instance *in, struct us_family *f);
 void us_family_recheck(struct weft_instance *in, struct us_family *f); /* its sandbox */
 void us_family_collect(struct weft_instance *in);                      /* those without processes */
@@ -190,6 +202,8 @@ void us_report(struct weft_instance *in);
 int us_discover_fd(struct weft_instance *in);
 int us_discover(struct weft_instance *in, struct weft_registry *registry, struct weft_error *err);
 int us_start(struct weft_instance *in, struct weft_error *err);
+/* Takes in who has been announced by now, if they are not too many. */
+void us_catch_up(struct weft_instance *in);
 void us_stop(struct weft_instance *in);
 
 #endif

@@ -34,6 +34,16 @@ static const struct weft_option_spec option_rate = {
 	.min = 0,
 	.max = 1000000000,
 };
+static const struct weft_option_spec option_processes = {
+	.struct_size = sizeof(option_processes),
+	.type = WEFT_OPTION_INT,
+	.where = WEFT_OPTION_PER_SET,
+	.name = "processes",
+	.default_text = "65536",
+	.help = "How many processes that fire may live at once; what more of them fire is lost and counted.",
+	.min = 1,
+	.max = 4194304,
+};
 static const struct weft_option_spec option_mechanism = {
 	.struct_size = sizeof(option_mechanism),
 	.type = WEFT_OPTION_ENUM,
@@ -43,7 +53,8 @@ static const struct weft_option_spec option_mechanism = {
 	.choices = "tracepoint|raw",
 	.help = "The event: getpid's own tracepoint, or that of all system calls, which costs these more.",
 };
-static const struct weft_option_spec *const options[] = {&option_rate, &option_mechanism, NULL};
+static const struct weft_option_spec *const options[] = {&option_rate, &option_processes,
+							 &option_mechanism, NULL};
 
 static void user_syscall_close(struct weft_instance *in)
 {
@@ -54,7 +65,10 @@ static void user_syscall_close(struct weft_instance *in)
 	us_stop(in);
 	us_kernel_finish(&in->kernel);
 	us_probes_free(in);
+	free(in->looked.v);
+	free(in->waiting.v);
 	support_close(in->timer);
+	support_close(in->later);
 	support_close(in->start);
 	support_close(in->epoll);
 	support_close(in->null);
@@ -63,11 +77,11 @@ static void user_syscall_close(struct weft_instance *in)
 
 static int make_descriptors(struct weft_instance *in)
 {
-	const int fds[] = {in->start, in->timer};
+	const int fds[] = {in->start, in->timer, in->later};
 
-	if (in->epoll < 0 || in->start < 0 || in->timer < 0 || in->null < 0)
+	if (in->epoll < 0 || in->start < 0 || in->timer < 0 || in->later < 0 || in->null < 0)
 		return -EMFILE;
-	for (size_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
 		struct epoll_event e = {.events = EPOLLIN};
 
 		if (epoll_ctl(in->epoll, EPOLL_CTL_ADD, fds[i], &e))
@@ -85,11 +99,13 @@ static int user_syscall_open(const struct weft_host *host, const struct weft_par
 		return host->fail(err, -ENOMEM, "NO_MEMORY", "out of memory");
 	in->host = host;
 	us_kernel_init(&in->kernel, host, (uint64_t)host->param_int(params, "rate"),
+		       (uint32_t)host->param_int(params, "processes"),
 		       strcmp(host->param_string(params, "mechanism"), "raw") ? US_TRACEPOINT
 									      : US_RAW);
 	in->epoll = epoll_create1(EPOLL_CLOEXEC);
 	in->start = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
 	in->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	in->later = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	in->null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int ret = make_descriptors(in);
 	if (ret) {

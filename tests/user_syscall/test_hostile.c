@@ -181,6 +181,60 @@ Test(user_syscall_hostile, USER_SYSCALL_RATE)
 	rig_finish(&r);
 }
 
+/* ---- more processes than there is room for ---- */
+
+#define CROWD 40
+
+static void crowd(void *arg)
+{
+	weft_probe *probes[SENDER_PROBES];
+
+	(void)arg;
+	sender_begin();
+	sender_declare(probes);
+	if (!sender_wait_enabled(probes, SENDER_PROBES))
+		_exit(2);
+	for (int i = 0; i < CROWD; i++) {
+		if (!fork()) {
+			sender_begin();
+			/* All of them live at once. */
+			stage_up(&stage->declared);
+			if (!stage_wait(&stage->declared, CROWD))
+				_exit(2);
+			sender_fire(probes, 100, (uint32_t)i, &stage->tallies[i]);
+			stage_up(&stage->done);
+			stage_wait(&stage->done, CROWD);
+			_exit(0);
+		}
+	}
+	while (wait(NULL) > 0)
+		;
+}
+
+Test(user_syscall_hostile, USER_SYSCALL_PROCESSES)
+{
+	uint64_t counted, lost;
+	struct worker w;
+	struct rig r;
+
+	stage = stage_create();
+	worker_fork(&w, crowd, NULL);
+	rig_init(&r);
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "providers: {user-syscall: {processes: 16}}\n"
+		  "probes:\n"
+		  "  - probe: 'user-syscall:" ME ":sender:*'\n"
+		  "    do: [count: {into: n}]\n");
+	counted = cap_only_row(&r.cap, "n")->count;
+	lost = cap_lost(&r.cap, "USER_SYSCALL_PROCESSES");
+	cr_expect_geq(lost, 2000);
+	cr_expect_eq(counted + lost, CROWD * 100, "%llu + %llu", (unsigned long long)counted,
+		     (unsigned long long)lost);
+	cr_expect_eq(r.end.status, 3);
+	rig_finish(&r);
+}
+
 /* ---- a name that is taken ---- */
 
 static void declare_differently(void *arg)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Several tracers at once, one that is killed, and programs in sandboxes and namespaces of their own. */
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -16,6 +17,7 @@
 #define ME "test-user-syscall-tracers"
 
 static struct stage *stage;
+static char probe_name[24] = "p"; /* of the probe */
 
 /* ---- a program that fires what is enabled, and tells which slots are ---- */
 
@@ -26,7 +28,7 @@ static void fire_for_ever(void *arg)
 
 	(void)arg;
 	sender_begin();
-	p = weft_probe_declare("tracers", "p", "uint64 v", NULL);
+	p = weft_probe_declare("tracers", probe_name, "uint64 v", NULL);
 	stage_up(&stage->declared);
 	while (!__atomic_load_n(&stage->done, __ATOMIC_SEQ_CST)) {
 		if (weft_probe_enabled(p)) {
@@ -292,6 +294,8 @@ Test(user_syscall_tracers, sandboxes)
 		{SECCOMP_RET_LOG, WEFT_SANDBOX_TRY, true, true, NULL},
 		{SECCOMP_RET_ERRNO | EPERM, WEFT_SANDBOX_TRY, true, false, "hides the call"},
 		{SECCOMP_RET_KILL_PROCESS, WEFT_SANDBOX_TRY, true, false, NULL},
+		{SECCOMP_RET_KILL_THREAD, WEFT_SANDBOX_TRY, true, false, NULL},
+		{SECCOMP_RET_TRAP, WEFT_SANDBOX_TRY, true, false, NULL},
 		/* Known to be allowed. */
 		{SECCOMP_RET_ALLOW, WEFT_SANDBOX_ALLOWED, true, true, NULL},
 		{SECCOMP_RET_LOG, WEFT_SANDBOX_ALLOWED, false, true, NULL},
@@ -341,12 +345,33 @@ Test(user_syscall_tracers, a_filter_while_enabled)
 
 /* ---- namespaces: another pid, mount, user and time namespace, and another user ---- */
 
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
+
+/* Clocks of children begin 11 days later. */
+static bool shift_time(void)
+{
+	static const char offsets[] = "monotonic 1000000 0\nboottime 1000000 0\n";
+	int fd;
+	bool done;
+
+	if (unshare(CLONE_NEWTIME))
+		return false;
+	fd = open("/proc/self/timens_offsets", O_WRONLY);
+	done = fd >= 0 && write(fd, offsets, sizeof(offsets) - 1) == (ssize_t)sizeof(offsets) - 1;
+	close(fd);
+	return done;
+}
+
 static void in_namespaces(void *arg)
 {
 	int status;
 
 	(void)arg;
 	sender_begin();
+	if (!shift_time())
+		_exit(84);
 	if (unshare(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS))
 		_exit(80);
 	if (!fork()) {
@@ -364,30 +389,129 @@ static void in_namespaces(void *arg)
 		_exit(83);
 }
 
-Test(user_syscall_tracers, namespaces)
+/* Another user, without privileges, who will have no new ones either. */
+static void as_nobody(void *arg)
+{
+	sender_begin();
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || setresgid(65534, 65534, 65534) ||
+	    setresuid(65534, 65534, 65534))
+		_exit(85);
+	fire_for_ever(arg);
+}
+
+static void expect_traced(void (*program)(void *))
 {
 	struct cli_run c;
 	struct worker w;
 
+	char yaml[512];
+
+	/* Everybody is traced: so the name is this test's alone. */
+	snprintf(probe_name, sizeof(probe_name), "p%d", getpid());
+	snprintf(yaml, sizeof(yaml),
+		 "version: 1\n"
+		 "probes:\n"
+		 "  - probe: 'user-syscall:" ME ":tracers:%s'\n"
+		 "    do:\n"
+		 "      - count: {into: n}\n"
+		 "      - min: {into: lo, value: args.v}\n"
+		 "      - max: {into: hi, value: args.v}\n",
+		 probe_name);
 	stage = stage_create();
-	worker_fork(&w, in_namespaces, NULL);
+	worker_fork(&w, program, NULL);
 	worker_go(&w);
 	cr_assert(stage_wait(&stage->declared, 1));
 	cli_start(&c, NULL,
-		  (const char *const[]){"run", BUILT_IN,
-					cli_set("version: 1\n"
-						"probes:\n"
-						"  - probe: 'user-syscall:" ME ":tracers:p'\n"
-						"    do:\n"
-						"      - count: {into: n}\n"
-						"      - min: {into: lo, value: args.v}\n"
-						"      - max: {into: hi, value: args.v}\n"),
-					"--duration", "1s", NULL});
+		  (const char *const[]){"run", BUILT_IN, cli_set(yaml), "--duration", "1s", NULL});
 	cli_wait(&c);
 	stage_up(&stage->done);
 	worker_join(&w);
 	expect_contiguous(&c);
 	cli_finish(&c);
+	cli_unlink_sets();
+}
+
+Test(user_syscall_tracers, namespaces)
+{
+	expect_traced(in_namespaces);
+}
+
+Test(user_syscall_tracers, another_user_and_no_new_privileges)
+{
+	expect_traced(as_nobody);
+}
+
+/* ---- names that would upset a terminal ---- */
+
+/* The test's program under another name, executed; it does not come as far as main. */
+__attribute__((constructor(101))) static void declare_badly(void)
+{
+	weft_probe *p;
+
+	if (!getenv("WEFT_TEST_BAD_NAMES"))
+		return;
+	sender_begin();
+	p = weft_probe_declare("\033]0;owned\007", "a\nb:c%\xe2\x80\xae", "uint64 v", NULL);
+	for (uint64_t v = 0;; v++) {
+		WEFT_FIRE(p, v);
+		usleep(1000);
+	}
+}
+
+static void expect_plain(const char *text)
+{
+	for (const char *s = text; *s; s++)
+		cr_assert(((unsigned char)*s >= 0x20 && *s != 0x7f) || *s == '\n' || *s == '\t',
+			  "byte %02x in: %s", (unsigned char)*s, text);
+	cr_expect_null(strstr(text, "\xe2\x80\xae"), "%s", text);
+}
+
+Test(user_syscall_tracers, names_are_escaped_wherever_they_are_shown)
+{
+	char path[512] = "", bad[1024], pid[16];
+	const char *const argv[] = {bad, NULL};
+	struct cli_run c;
+	struct worker w;
+	bool seen = false;
+
+	cr_assert_gt(readlink("/proc/self/exe", path, sizeof(path) - 1), 0);
+	snprintf(bad, sizeof(bad), "%.*s/x\033[2J\n:y%d", (int)(strrchr(path, '/') - path), path,
+		 getpid());
+	unlink(bad);
+	cr_assert_eq(link(path, bad), 0);
+	setenv("WEFT_TEST_BAD_NAMES", "1", 1);
+	worker_program(&w, -1, argv);
+	worker_go(&w);
+	unsetenv("WEFT_TEST_BAD_NAMES");
+	snprintf(pid, sizeof(pid), "%d", w.pid);
+	for (int i = 0; i < 50 && !seen; i++) {
+		CLI(&c, "list", "user-syscall:x*::", "-v", "-p", pid, BUILT_IN);
+		expect_plain(c.out);
+		expect_plain(c.err);
+		seen = strstr(c.out, ":%1B]0;owned%07:a%0Ab%3Ac%25%E2%80%AE") &&
+		       strstr(c.out, "user-syscall:x%1B[2J%0A%3Ay") && strstr(c.out, "uid 0") &&
+		       strstr(c.out, "cgroup") && strstr(c.out, "/x%1B[2J%0A:y");
+		if (i == 49)
+			cr_expect(seen, "%s", c.out);
+		cli_finish(&c);
+		usleep(50000);
+	}
+	for (int json = 0; json < 2; json++) {
+		CLI(&c, "run", BUILT_IN, "-v", "-p", pid, "--duration", "500ms", "-o",
+		    json ? "json" : "text",
+		    cli_set("version: 1\n"
+			    "probes:\n"
+			    "  - probe: 'user-syscall:x*::'\n"
+			    "    do:\n"
+			    "      - count: {into: n, by: {m: probemod, f: probefunc, p: probename}}\n"
+			    "      - emit: {v: args.v, m: probemod}\n"));
+		expect_plain(c.out);
+		expect_plain(c.err);
+		cr_expect_not_null(strstr(c.out, "a%0Ab%3Ac%25%E2%80%AE"), "%s%s", c.out, c.err);
+		cli_finish(&c);
+	}
+	worker_kill(&w);
+	unlink(bad);
 	cli_unlink_sets();
 }
 
