@@ -133,6 +133,7 @@ struct weft_map_spec {
 	/* AGG and ARRAY: the MAPS that it is an element of, and which; outer 0: of none. */
 	uint32_t outer, slot;
 	bool placed; /* and is so in the kernel */
+	bool warm;   /* core/kernel/warm.c */
 	/* MAPS: a map that has the shape of all, and how many there are. */
 	uint32_t inner, n_inner;
 };

@@ -57,11 +57,11 @@ invalid:
 	return -EINVAL;
 }
 
-int weft_cpus_online(unsigned int **out, size_t *n)
+static int read_list(const char *path, unsigned int **out, size_t *n)
 {
 	char text[4096];
 	ssize_t size;
-	int fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
@@ -71,4 +71,14 @@ int weft_cpus_online(unsigned int **out, size_t *n)
 		return -EIO;
 	text[size] = '\0';
 	return weft_cpus_parse(text, out, n);
+}
+
+int weft_cpus_online(unsigned int **out, size_t *n)
+{
+	return read_list("/sys/devices/system/cpu/online", out, n);
+}
+
+int weft_cpus_possible(unsigned int **out, size_t *n)
+{
+	return read_list("/sys/devices/system/cpu/possible", out, n);
 }

@@ -26,17 +26,20 @@ struct weft_maps {
 /* Creates the used maps that do not exist yet. MAP_CREATE names the map and the remedy (EPERM:
  * privileges). */
 int weft_maps_create(struct weft_maps *maps, struct weft_plan *plan, struct weft_error *err);
-/* Makes the kernel fill the element caches of the maps on every CPU (warm.c says why); only before
- * programs are attached. */
-int weft_maps_warm(const struct weft_maps *maps, const struct weft_plan *plan,
-		   struct weft_error *err);
+/* Makes the kernel fill the element caches of the maps that are new on every CPU (warm.c says why);
+ * only before programs are attached that use them. */
+int weft_maps_warm(const struct weft_maps *maps, struct weft_plan *plan, struct weft_error *err);
 void weft_maps_finish(struct weft_maps *maps);
-/* Adds one element by a system call: only before programs are attached (DISPATCH). MAP_UPDATE;
- * -EEXIST if the key is there. */
 /* Writes all elements of an mmapable ARRAY, without a system call that programs would notice. */
 int weft_map_write_array(int map_fd, const struct weft_map_spec *spec, const void *elements,
 			 struct weft_error *err);
-int weft_map_put(int map_fd, const void *key, const void *value, struct weft_error *err);
+/* Adds elements to a HASH u64 -> u64 (DISPATCH), likewise. MAP_UPDATE; -EEXIST if a key is there,
+ * *failed being its index. */
+struct weft_map_pair {
+	uint64_t key, value;
+};
+int weft_map_put(int map_fd, const struct weft_map_pair *pairs, size_t n, size_t *failed,
+		 struct weft_error *err);
 /* Kernel memory that the maps account for (memlock of fdinfo), bytes. */
 uint64_t weft_maps_memory(const struct weft_maps *maps);
 

@@ -238,13 +238,3 @@ int weft_map_write_array(int map_fd, const struct weft_map_spec *spec, const voi
 	munmap(p, size);
 	return 0;
 }
-
-int weft_map_put(int map_fd, const void *key, const void *value, struct weft_error *err)
-{
-	int ret = weft_bpf_map_update(map_fd, key, value, BPF_NOEXIST);
-
-	if (ret)
-		return weft_fail(err, ret, "MAP_UPDATE", "writing an element of a map failed: %s",
-				 strerror(-ret));
-	return 0;
-}

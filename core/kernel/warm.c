@@ -4,7 +4,7 @@
  * CPU, which the kernel fills with one or four elements at first and refills from an interrupt that
  * a running program holds off. So the first firings of a CPU could find no memory for two new
  * stacks in a row. Taking and giving back one element of each map on every CPU makes the kernel
- * fill all caches before anything is attached.
+ * fill all caches before anything is attached that uses it.
  */
 #include <errno.h>
 #include <string.h>
@@ -21,7 +21,8 @@
 
 static bool wants_warming(const struct weft_map_spec *spec)
 {
-	return (spec->type == BPF_MAP_TYPE_HASH || spec->type == BPF_MAP_TYPE_PERCPU_HASH) &&
+	return !spec->warm &&
+	       (spec->type == BPF_MAP_TYPE_HASH || spec->type == BPF_MAP_TYPE_PERCPU_HASH) &&
 	       spec->flags & BPF_F_NO_PREALLOC && spec->extern_fd < 0 && spec->key_size <= ROOM &&
 	       spec->value_size <= ROOM;
 }
@@ -69,7 +70,7 @@ static int run_everywhere(int prog_fd, uint32_t n_cpus, struct weft_error *err)
 }
 
 /* Maps from *next on, as many as a program can refer to. */
-static int warm_some(const struct weft_maps *maps, const struct weft_plan *plan, size_t *next,
+static int warm_some(const struct weft_maps *maps, struct weft_plan *plan, size_t *next,
 		     struct weft_error *err)
 {
 	const struct weft_load_class load = {.struct_size = sizeof(load),
@@ -83,6 +84,7 @@ static int warm_some(const struct weft_maps *maps, const struct weft_plan *plan,
 		if (maps->fds[i] < 0 || !wants_warming(&plan->maps[i]))
 			continue;
 		n += emit_map(&insns[n], maps->fds[i], maps->fds[WEFT_PLAN_STATE]);
+		plan->maps[i].warm = true;
 		warmed++;
 	}
 	*next = i;
@@ -97,8 +99,7 @@ static int warm_some(const struct weft_maps *maps, const struct weft_plan *plan,
 	return ret;
 }
 
-int weft_maps_warm(const struct weft_maps *maps, const struct weft_plan *plan,
-		   struct weft_error *err)
+int weft_maps_warm(const struct weft_maps *maps, struct weft_plan *plan, struct weft_error *err)
 {
 	size_t next = 0;
 	int ret = 0;

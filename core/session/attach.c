@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * Loading and attaching. The order matters: maps, then everything that is written by map system
- * calls (they make firings vanish while programs are attached), then programs, then the providers'
- * events; at last one word in STATE lets all programs run at once.
+ * Loading and attaching. The order matters: maps, then what programs look up, then programs, then
+ * the providers' events; at last one word in STATE lets all programs run at once. Probes that
+ * appear while tracing go the same way among programs that run: no step is a system call on a map's
+ * elements, which would make firings of theirs vanish.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -34,29 +35,29 @@ static int publish_probe_bits(struct weft_session *s, const struct weft_gang *g,
 
 static int fill_dispatch(struct weft_session *s, const struct weft_gang *g, struct weft_error *err)
 {
-	size_t i, before;
-	int fd, ret;
+	size_t i, before = weft_error_count(err), failed;
+	struct weft_map_pair *pairs;
+	int ret;
 
 	if (g->program.dispatch_map < 0)
 		return 0;
-	fd = s->maps.fds[g->program.dispatch_map];
+	pairs = calloc(g->n_members, sizeof(*pairs));
+	if (!pairs)
+		return weft_nomem(err);
 	for (i = 0; i < g->n_members; i++) {
 		const struct weft_enabling *e = &s->enablings[g->members[i]];
-		uint64_t value = e->cookie + 1;
 
-		before = weft_error_count(err);
-		ret = weft_map_put(fd, &e->identity_value, &value, err);
-		if (ret == -EEXIST) {
-			weft_error_truncate(err, before);
-			weft_fail(err, ret, "IDENTITY_TWICE",
-				  "provider %s gives two probes one identity (%llu)",
-				  g->provider->provider->name,
-				  (unsigned long long)e->identity_value);
-		}
-		if (ret)
-			return ret;
+		pairs[i] = (struct weft_map_pair){e->identity_value, e->cookie + 1};
 	}
-	return 0;
+	ret = weft_map_put(s->maps.fds[g->program.dispatch_map], pairs, g->n_members, &failed, err);
+	if (ret == -EEXIST) {
+		weft_error_truncate(err, before);
+		weft_fail(err, ret, "IDENTITY_TWICE",
+			  "provider %s gives two probes one identity (%llu)",
+			  g->provider->provider->name, (unsigned long long)pairs[failed].key);
+	}
+	free(pairs);
+	return ret;
 }
 
 /* Where the arguments of a scattered gang lie: through a mapping, since programs may be attached. */

@@ -217,7 +217,7 @@ static bool alone(const struct weft_class *class)
 /*
  * A loaded program can take a probe more if nothing in it was decided by the probes that it had:
  * comparisons of probe fields are decided when compiling where all agree, so a newcomer must agree
- * as well, and a dispatch map is not written to while programs are attached.
+ * as well, and the elements of a dispatch map are written before its program is loaded.
  */
 static bool takes_more(struct weft_session *s, const struct weft_gang *g,
 		       const struct weft_enabling *e)

@@ -68,6 +68,8 @@ void weft_session_discover(struct weft_session *s, struct weft_opened *o)
 		weft_session_give_up(s, ret, 0, err);
 	ret = weft_maps_create(&s->maps, s->plan, err);
 	if (!ret)
+		ret = weft_maps_warm(&s->maps, s->plan, err);
+	if (!ret)
 		ret = weft_session_follow_threads(s, err);
 	if (ret)
 		weft_session_give_up(s, ret, 0, err);

@@ -272,6 +272,12 @@ int weft_session_load_gang(struct weft_session *s, struct weft_gang *g, char **l
 int weft_session_attach_gang(struct weft_session *s, struct weft_gang *g, struct weft_error *err);
 void weft_session_detach_all(struct weft_session *s);
 
+/* start.c */
+/* One word for all programs. */
+void weft_session_enable_programs(struct weft_session *s, uint64_t enabled);
+/* Gives back all that starting took from the kernel, in any state of completeness. */
+void weft_session_release(struct weft_session *s);
+
 /* schedule.c: adds FIRINGS_MISSED to the losses; end is when programs ceased to run. */
 void weft_session_count_missed(struct weft_session *s, uint64_t end);
 

@@ -105,7 +105,7 @@ Test(maps, a_providers_map_stays_the_providers)
 	t.specs[WEFT_PLAN_TARGETS].used = true;
 	t.specs[WEFT_PLAN_TARGETS].extern_fd = theirs;
 	test_plan_create(&t);
-	cr_expect_eq(weft_map_put(t.maps.fds[WEFT_PLAN_TARGETS], &key, &value, t.err), 0);
+	cr_expect_eq(weft_bpf_map_update(t.maps.fds[WEFT_PLAN_TARGETS], &key, &value, 0), 0);
 	test_plan_finish(&t);
 
 	value = 0;
@@ -163,15 +163,25 @@ Test(maps, MAP_CREATE_without_privilege)
 
 Test(maps, MAP_UPDATE)
 {
+	const struct weft_map_pair pairs[] = {{7, 1}, {UINT64_MAX, 2}, {7, 3}, {9, 4}};
 	struct test_plan t;
-	uint32_t key = 100000;
-	uint64_t value = 1;
+	uint64_t value = 0;
+	size_t failed;
+	int fd;
 
 	test_plan_init(&t);
-	t.specs[WEFT_PLAN_EXECGEN].used = true;
+	t.specs[WEFT_PLAN_FRAMES].used = true;
+	t.specs[WEFT_PLAN_FRAMES].value_size = 8;
 	test_plan_create(&t);
-	cr_expect_eq(weft_map_put(t.maps.fds[WEFT_PLAN_EXECGEN], &key, &value, t.err), -E2BIG);
+	fd = t.maps.fds[WEFT_PLAN_FRAMES];
+	cr_expect_eq(weft_map_put(fd, pairs, sizeof(pairs) / sizeof(pairs[0]), &failed, t.err), -EEXIST);
+	cr_expect_eq(failed, 2);
 	cr_expect_str_eq(weft_error_tag(t.err), "MAP_UPDATE");
+	for (size_t i = 0; i < 2; i++) {
+		cr_expect_eq(weft_bpf_map_lookup(fd, &pairs[i].key, &value), 0);
+		cr_expect_eq(value, pairs[i].value);
+	}
+	cr_expect_eq(weft_bpf_map_lookup(fd, &pairs[3].key, &value), -ENOENT);
 	test_plan_finish(&t);
 }
 

@@ -324,13 +324,13 @@ static int compile(struct engine *e)
 static int load_part(struct engine *e, struct part *p, char **log)
 {
 	int map = p->program.dispatch_map, ret = 0;
+	size_t failed;
 
 	for (size_t i = 0; i < p->group.n_probes && !ret; i++) {
-		uint64_t value = p->probes[i].cookie + 1;
+		struct weft_map_pair pair = {p->probes[i].identity_value, p->probes[i].cookie + 1};
 
 		if (map >= 0)
-			ret = weft_map_put(e->maps.fds[map], &p->probes[i].identity_value, &value,
-					   e->err);
+			ret = weft_map_put(e->maps.fds[map], &pair, 1, &failed, e->err);
 		if (e->maps.probes && p->probes[i].cookie < e->maps.probes_size / 8)
 			e->maps.probes[p->probes[i].cookie] =
 				weft_plan_probe_bits(e->plan, p->probes[i].probe);

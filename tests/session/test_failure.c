@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Failure at each step: what is said, and that nothing stays in the kernel or in this process. */
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+
 #include "harness.h"
 #include "kernel_objects.h"
 
@@ -221,5 +227,54 @@ Test(failure, nothing_is_left_of_a_session_that_is_destroyed)
 	weft_session_destroy(r.session);
 	r.session = NULL;
 	kernel_objects_expect_gone(&before);
+	rig_finish(&r);
+}
+
+/* ---- what the kernel had no room for ---- */
+
+static void map_code(unsigned n)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	while (n--) {
+		void *p = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+		cr_assert_neq(p, MAP_FAILED);
+		munmap(p, 4096);
+	}
+	close(fd);
+}
+
+/* More mappings than the buffer holds before it is read; the kernel says so with the next. */
+Test(failure, PROCESS_EVENTS_LOST)
+{
+	const struct timespec pause = {.tv_nsec = 20000000};
+	cpu_set_t one;
+	struct rig r;
+	pid_t child;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	cr_assert_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+	rig_init(&r);
+	cr_assert_eq(rig_prepare(&r, "version: 1\n"
+				     "probes:\n"
+				     "  - probe: 'fx-trace:::calls'\n"
+				     "    do: [count: {into: n, by: ustack}]\n"),
+		     0, "%s", rig_errors(&r));
+	cr_assert_eq(rig_start(&r), 0, "%s", rig_errors(&r));
+	map_code(20000);
+	child = fork();
+	if (!child) {
+		for (int i = 0; i < 10; i++) {
+			nanosleep(&pause, NULL);
+			map_code(10);
+		}
+		_exit(0);
+	}
+	cr_assert_eq(rig_run(&r, -1, 500000000), 0, "%s", rig_errors(&r));
+	waitpid(child, NULL, 0);
+	cr_expect_gt(cap_lost(&r.cap, "PROCESS_EVENTS_LOST"), 0);
+	cr_expect_eq(r.end.status, 3);
 	rig_finish(&r);
 }
