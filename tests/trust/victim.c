@@ -21,7 +21,7 @@
 WEFT_USDT_SEMAPHORE(victim, round);
 
 /* Everything in this section is these functions. */
-#define CODE __attribute__((noinline, noclone, section("victim_code")))
+#define CODE __attribute__((noinline, section("victim_code")))
 #define WORK(n)                                         \
 	CODE long work_##n(long x);                     \
 	CODE long work_##n(long x)                      \
