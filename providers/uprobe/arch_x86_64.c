@@ -24,6 +24,7 @@
 #include <string.h>
 
 #include "arch.h"
+#include "disasm_x86_64.h"
 
 #define MOST_STEPS 24 /* instructions that are looked at */
 #define REDZONE    128
@@ -211,10 +212,8 @@ static bool saves(const uint8_t *p, size_t n)
 
 /* ---- the rest of the function ---- */
 
-/* The next instruction; vector instructions that are younger than the disassembler are passed over
- * as *unknown, since all that matters of them is that they are no jumps. */
-static bool next(csh cs, const uint8_t **at, size_t *size, uint64_t *pc, cs_insn *insn,
-		 bool *unknown)
+bool weft_uprobe_next(csh cs, const uint8_t **at, size_t *size, uint64_t *pc, cs_insn *insn,
+		      bool *unknown)
 {
 	size_t n;
 
@@ -244,7 +243,7 @@ static bool scan(csh cs, const uint8_t *code, size_t size, uint64_t address, uin
 	if (!insn)
 		return false;
 	while (size) {
-		if (!next(cs, &at, &size, &pc, insn, &unknown)) {
+		if (!weft_uprobe_next(cs, &at, &size, &pc, insn, &unknown)) {
 			good = false; /* data among the code */
 			break;
 		}
@@ -264,7 +263,7 @@ static bool scan(csh cs, const uint8_t *code, size_t size, uint64_t address, uin
 	return good;
 }
 
-static csh disassembler(void)
+csh weft_uprobe_disassembler(void)
 {
 	csh cs;
 
@@ -333,7 +332,7 @@ void weft_uprobe_arch_place(const uint8_t *code, size_t size, uint64_t address, 
 			    struct weft_uprobe_place *out)
 {
 	bool push = false, lands, indirect;
-	csh cs = disassembler();
+	csh cs = weft_uprobe_disassembler();
 
 	*out = (struct weft_uprobe_place){
 		.sure = true,
@@ -366,7 +365,7 @@ void weft_uprobe_arch_place(const uint8_t *code, size_t size, uint64_t address, 
 
 bool weft_uprobe_arch_begins(const uint8_t *code, size_t size, uint64_t address, uint64_t at)
 {
-	csh cs = disassembler();
+	csh cs = weft_uprobe_disassembler();
 	cs_insn *insn = cs ? cs_malloc(cs) : NULL;
 	const uint8_t *p = code;
 	uint64_t pc = address;
@@ -375,7 +374,7 @@ bool weft_uprobe_arch_begins(const uint8_t *code, size_t size, uint64_t address,
 	while (insn && !found && pc - address <= at) {
 		if (pc - address == at)
 			found = size > 0;
-		if (found || !next(cs, &p, &size, &pc, insn, &unknown))
+		if (found || !weft_uprobe_next(cs, &p, &size, &pc, insn, &unknown))
 			break;
 	}
 	if (insn)

@@ -62,6 +62,27 @@ static struct weft_attachment *create(struct weft_instance *in,
 	return at;
 }
 
+/* Mostly one place; of a return in a Go program each instruction that returns. */
+static int add_site(struct support_places *out, const struct weft_uprobe_attached *a,
+		    struct weft_uprobe_site *s, uint32_t owner)
+{
+	struct support_place place = {.fd = s->file->fd, .cookie = a->cookie, .owner = owner};
+	int ret = 0;
+
+	if (s->n_returns) {
+		for (size_t i = 0; i < s->n_returns && !ret; i++) {
+			place.offset = s->offset + s->returns[i];
+			ret = support_places_add(out, &place);
+		}
+		return ret;
+	}
+	place.is_return = a->probe->kind == WEFT_UPROBE_RETURN;
+	place.offset = weft_uprobe_place(a->probe, s, &a->use);
+	if (place.offset == WEFT_ELF_NO_OFFSET)
+		place.error = -EOPNOTSUPP;
+	return support_places_add(out, &place);
+}
+
 /* The places of sites that were not tried yet. */
 static int untried(struct weft_attachment *at, struct support_places *out)
 {
@@ -70,17 +91,7 @@ static int untried(struct weft_attachment *at, struct support_places *out)
 		struct weft_uprobe_attached *a = &at->probes[i];
 
 		for (; a->n_sites < a->probe->n_sites; a->n_sites++) {
-			struct weft_uprobe_site *s = &a->probe->sites[a->n_sites];
-			struct support_place place = {
-				.fd = s->file->fd,
-				.offset = weft_uprobe_place(a->probe, s, &a->use),
-				.cookie = a->cookie,
-				.is_return = a->probe->kind == WEFT_UPROBE_RETURN,
-				.owner = i,
-			};
-			if (place.offset == WEFT_ELF_NO_OFFSET)
-				place.error = -EOPNOTSUPP;
-			if (support_places_add(out, &place)) {
+			if (add_site(out, a, &a->probe->sites[a->n_sites], i)) {
 				support_places_finish(out);
 				return -ENOMEM;
 			}

@@ -131,10 +131,14 @@ int weft_uprobe_probe_info(struct weft_instance *in, const struct weft_probe *pr
 			typed_args(types, out);
 		else
 			plain_args(&b, go ? go_args : NULL, out);
+		if (go) /* frames move, and so do goroutines, from thread to thread */
+			break;
 		out->pairing.role = WEFT_PAIRING_ENTRY;
 		frame(&b, 0, &out->pairing.frame);
 		break;
 	case WEFT_UPROBE_RETURN:
+		if (go)
+			break;
 		in->host->probe_desc(probe, &desc);
 		out->pairing.role = WEFT_PAIRING_RETURN;
 		out->pairing.entry = desc;

@@ -28,6 +28,8 @@ void weft_uprobe_decide(struct weft_uprobe_site *site)
 	if (site->decided)
 		return;
 	site->decided = true;
+	if (site->file->go)
+		weft_uprobe_find_begun(site);
 	*place = (struct weft_uprobe_place){.reason = "out of memory"};
 	uint8_t *code = malloc(size);
 	if (!code)
@@ -66,6 +68,8 @@ uint64_t weft_uprobe_place(const struct weft_uprobe_probe *p, struct weft_uprobe
 	if (p->kind == WEFT_UPROBE_OFFSET)
 		return site->offset + p->at;
 	weft_uprobe_decide(site);
+	if (site->begun)
+		return site->offset + site->begun;
 	moves = place->cheap;
 	/* A return probe finds the return address on top of the stack. It and what is to be exact
 	 * move only where there is nothing else. */
@@ -116,10 +120,19 @@ const char *weft_uprobe_note(struct weft_instance *in, const struct weft_probe *
 		snprintf(more, sizeof(more), " and %zu more places", p->n_sites - 1);
 	if (p->kind == WEFT_UPROBE_OFFSET)
 		snprintf(behind, sizeof(behind), "+0x%" PRIx64, p->at);
-	if (p->kind == WEFT_UPROBE_ENTRY && !weft_uprobe_wants_cheap(in, with)) {
+	if (s->n_returns)
+		snprintf(place, sizeof(place), "; at the %zu instructions that return",
+			 s->n_returns);
+	if (p->kind == WEFT_UPROBE_ENTRY)
+		weft_uprobe_decide(s);
+	if (p->kind == WEFT_UPROBE_ENTRY && s->begun) {
+		snprintf(place, sizeof(place),
+			 "; at +0x%" PRIx32
+			 ": before it room on the stack is made, which begins anew",
+			 s->begun);
+	} else if (p->kind == WEFT_UPROBE_ENTRY && !weft_uprobe_wants_cheap(in, with)) {
 		snprintf(place, sizeof(place), "; placement exact");
 	} else if (p->kind == WEFT_UPROBE_ENTRY) {
-		weft_uprobe_decide(s);
 		if (!s->cheap.cheap) {
 			snprintf(place, sizeof(place), "; placement exact: %s", s->cheap.reason);
 		} else {

@@ -130,15 +130,11 @@ static bool breaks_by_return(const struct weft_uprobe_site *site)
 	return false;
 }
 
-static int check_return(struct weft_instance *in, const struct weft_uprobe_site *site,
+static int check_return(struct weft_instance *in, struct weft_uprobe_site *site,
 			const char *function, struct weft_error *err)
 {
 	if (site->file->go)
-		return in->host->fail(
-			err, -EOPNOTSUPP, "UPROBE_GO_RETURN",
-			"the return of %s cannot be probed: %s is a Go program, which moves its "
-			"stacks, and the kernel's return probes would break it",
-			function, site->file->path);
+		return weft_uprobe_find_returns(in, site, function, err);
 	if (breaks_by_return(site))
 		return in->host->fail(
 			err, -EOPNOTSUPP, "UPROBE_RETURN_BREAKS",
@@ -163,14 +159,16 @@ static int sites_in(struct weft_instance *in, struct weft_uprobe_file *f, const 
 	for (size_t i = before; !ret && p->kind == WEFT_UPROBE_OFFSET && i < p->n_sites; i++)
 		ret = check_offset(in, &p->sites[i], function, p->at, err);
 	if (ret)
-		p->n_sites = before;
+		weft_uprobe_sites_cut(p, before);
 	return ret;
 }
 
 static void free_probe(struct weft_uprobe_probe *p)
 {
-	if (p)
+	if (p) {
+		weft_uprobe_sites_cut(p, 0);
 		free(p->sites);
+	}
 	free(p);
 }
 

@@ -55,6 +55,9 @@ struct weft_uprobe_site {
 	uint64_t size;    /* of the function, bytes; 0: unknown */
 	bool decided;     /* .cheap says what there is */
 	struct weft_uprobe_place cheap;
+	uint32_t begun;    /* bytes to where it has begun for good; 0: at once (returns.c) */
+	uint32_t *returns; /* instructions by which it returns; NULL: the kernel's return probes do */
+	size_t n_returns, cap_returns;
 };
 
 enum weft_uprobe_kind {
@@ -211,6 +214,15 @@ const char *weft_uprobe_note(struct weft_instance *in, const struct weft_probe *
 			     const struct weft_params *with);
 /* Whether any jump of the file goes into (from, to]; landings.c. */
 int weft_uprobe_landings(struct weft_uprobe_file *file, uint64_t from, uint64_t to, bool *found);
+
+/* returns.c: functions of Go programs, which move their stacks. */
+/* Finds the instructions by which a function returns. Fails with UPROBE_GO_RETURN. */
+int weft_uprobe_find_returns(struct weft_instance *in, struct weft_uprobe_site *site,
+			     const char *function, struct weft_error *err);
+/* Finds out where such a function has begun. */
+void weft_uprobe_find_begun(struct weft_uprobe_site *site);
+/* Forgets all sites of a probe but the first n. */
+void weft_uprobe_sites_cut(struct weft_uprobe_probe *probe, size_t n);
 
 /* types.c */
 /* What is known of the probe's function, or NULL. */

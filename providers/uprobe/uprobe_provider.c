@@ -62,6 +62,7 @@ static void uprobe_close(struct weft_instance *in)
 		return;
 	for (struct weft_uprobe_probe *p = in->probes, *next; p; p = next) {
 		next = p->next;
+		weft_uprobe_sites_cut(p, 0);
 		free(p->sites);
 		free(p);
 	}

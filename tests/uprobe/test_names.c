@@ -98,7 +98,14 @@ Test(names, UPROBE_RETURN_BREAKS)
 
 Test(names, UPROBE_GO_RETURN)
 {
-	refused(UPROBE_PROGRAM_DIR "/like-go", "main", "return", "UPROBE_GO_RETURN", "a Go program");
+	refused(UPROBE_PROGRAM_DIR "/like-go", "never", "return", "UPROBE_GO_RETURN",
+		"the function never returns");
+	refused(UPROBE_PROGRAM_DIR "/like-go", "leaves", "return", "UPROBE_GO_RETURN",
+		"the function ends by jumping to another");
+	refused(UPROBE_PROGRAM_DIR "/like-go", "chooses", "return", "UPROBE_GO_RETURN",
+		"the function has jumps that may leave it");
+	refused(UPROBE_PROGRAM_DIR "/like-go", "_start", "return", "UPROBE_GO_RETURN",
+		"a Go program");
 }
 
 /* Its entries are fine, but where arguments are is not known. */
