@@ -98,11 +98,11 @@ bool support_uprobes_filtered(const struct support_uprobes *u)
 
 /* ---- descriptors ---- */
 
-static int keep(struct support_fds *fds, int fd)
+static int keep(struct support_fds *fds, int fd, int32_t pid)
 {
 	if (fds->n == fds->cap) {
 		size_t cap = fds->cap ? 2 * fds->cap : 8;
-		int *grown = reallocarray(fds->at, cap, sizeof(*grown));
+		struct support_fd *grown = reallocarray(fds->at, cap, sizeof(*grown));
 
 		if (!grown) {
 			close(fd);
@@ -111,16 +111,47 @@ static int keep(struct support_fds *fds, int fd)
 		fds->at = grown;
 		fds->cap = cap;
 	}
-	fds->at[fds->n++] = fd;
+	fds->at[fds->n++] = (struct support_fd){.fd = fd, .pid = pid};
 	return 0;
 }
 
 void support_fds_close(struct support_fds *fds)
 {
 	for (size_t i = 0; i < fds->n; i++)
-		close(fds->at[i]);
+		close(fds->at[i].fd);
 	free(fds->at);
 	*fds = (struct support_fds){0};
+}
+
+static bool is_alive(int32_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return !access(path, F_OK);
+}
+
+static bool is_for_nobody(const struct support_fd *fd)
+{
+	int32_t now;
+
+	/* A process that has ended lost nothing. */
+	return fd->pid && !support_uprobe_multi_pid(fd->fd, &now) && !now && is_alive(fd->pid);
+}
+
+bool support_fds_lost(const struct support_uprobes *u, struct support_fds *fds, int32_t *pid)
+{
+	*pid = 0;
+	if (u->way != SUPPORT_UPROBE_LINKS)
+		return false;
+	for (size_t i = fds->n; i-- > 0;) {
+		if ((*pid && fds->at[i].pid != *pid) || !is_for_nobody(&fds->at[i]))
+			continue;
+		*pid = fds->at[i].pid;
+		close(fds->at[i].fd);
+		fds->at[i] = fds->at[--fds->n];
+	}
+	return *pid != 0;
 }
 
 /* ---- links ---- */
@@ -148,7 +179,7 @@ static void link_range(const struct batch *b, struct support_place *places, size
 	int fd = support_uprobe_multi_link(b->prog_fd, &what);
 
 	if (fd >= 0)
-		fd = keep(b->out, fd);
+		fd = keep(b->out, fd, b->pid);
 	if (!fd)
 		return;
 	if (fd == -KERNEL_ENOTSUPP)
@@ -193,7 +224,7 @@ static int perf_event(const struct batch *b, const struct support_place *place)
 		return fd == -KERNEL_ENOTSUPP ? -EOPNOTSUPP : fd;
 	int err = support_perf_attach(fd, b->prog_fd, place->cookie, true, &hold);
 	close(fd);
-	return err ? err : keep(b->out, hold);
+	return err ? err : keep(b->out, hold, b->pid);
 }
 
 /* Each event takes a descriptor: as many as may be are asked for. */

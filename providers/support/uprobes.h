@@ -49,9 +49,12 @@ struct support_place {
 		    * comes with an error is left alone */
 };
 
-/* Descriptors that keep events alive. */
+/* Descriptors that keep events alive, each with the process that it is for; 0: everyone. */
 struct support_fds {
-	int *at;
+	struct support_fd {
+		int fd;
+		int32_t pid;
+	} * at;
 	size_t n, cap;
 };
 
@@ -60,5 +63,12 @@ struct support_fds {
 int support_uprobes_attach(const struct support_uprobes *u, int prog_fd,
 			   struct support_place *places, size_t n, struct support_fds *out);
 void support_fds_close(struct support_fds *fds);
+
+/*
+ * A link for a process is one for its first thread. Where another thread executes a program, that
+ * one becomes the first, and the link is for nobody: whether that happened to a process, *pid. Its
+ * links are closed.
+ */
+bool support_fds_lost(const struct support_uprobes *u, struct support_fds *fds, int32_t *pid);
 
 #endif

@@ -141,8 +141,20 @@ int weft_uprobe_attach(struct weft_instance *in, const struct weft_attach_reques
 	return 0;
 }
 
+static void say_lost(struct weft_instance *in)
+{
+	in->host->loss(in->host, "UPROBE_EXEC", 1,
+		       "a thread that was not the first executed a program, whose calls were not seen "
+		       "until the probes were attached again");
+}
+
 void weft_uprobe_detach(struct weft_instance *in, struct weft_attachment *at)
 {
+	int32_t pid;
+
+	/* What happened since it was looked at last. */
+	if (support_fds_lost(&in->uprobes, &at->made.fds, &pid))
+		say_lost(in);
 	for (struct weft_attachment **p = &in->attachments; *p; p = &(*p)->next) {
 		if (*p == at) {
 			*p = at->next;
@@ -180,43 +192,16 @@ void weft_uprobe_extend(struct weft_instance *in, struct weft_uprobe_probe *prob
 	}
 }
 
-/* Closes links that are for nobody any more; whether there were some. */
-static bool drop_dead_links(struct weft_attachment *at)
+void weft_uprobe_renew(struct weft_instance *in)
 {
-	bool some = false;
-
-	for (size_t i = at->made.fds.n; i-- > 0;) {
+	for (struct weft_attachment *at = in->attachments; at; at = at->next) {
 		int32_t pid;
 
-		if (support_uprobe_multi_pid(at->made.fds.at[i], &pid) || pid)
-			continue;
-		close(at->made.fds.at[i]);
-		at->made.fds.at[i] = at->made.fds.at[--at->made.fds.n];
-		some = true;
+		while (support_fds_lost(&in->uprobes, &at->made.fds, &pid)) {
+			say_lost(in);
+			for (uint32_t i = 0; i < at->made.n_probes; i++)
+				at->probes[i].n_sites = 0;
+			extend(in, at, pid);
+		}
 	}
-	return some;
-}
-
-/*
- * A link for a process is one for its first thread. Where another thread executes a program, that one
- * becomes the first, and the link is for nobody: what the new program did until now was not seen.
- */
-void weft_uprobe_renew(struct weft_instance *in, int32_t pid)
-{
-	bool lost = false;
-
-	if (in->uprobes.way != SUPPORT_UPROBE_LINKS || !support_uprobes_filtered(&in->uprobes))
-		return;
-	for (struct weft_attachment *at = in->attachments; at; at = at->next) {
-		if (!drop_dead_links(at))
-			continue;
-		lost = true;
-		for (uint32_t i = 0; i < at->made.n_probes; i++)
-			at->probes[i].n_sites = 0;
-		extend(in, at, pid);
-	}
-	if (lost)
-		in->host->loss(in->host, "UPROBE_EXEC", 1,
-			       "a thread that was not the first executed a program, whose calls were "
-			       "not seen until the probes were attached again");
 }

@@ -7,6 +7,9 @@
  *
  * Announcements name a file by device and inode as the mapping has them, which on some file systems
  * is not what stat() says: so there is a list of its own of those seen.
+ *
+ * Announcements come from the whole machine, and on a busy one some are lost, which is then a loss
+ * of the run. So they are asked for only where a file can appear at all.
  */
 #include <elf.h>
 #include <errno.h>
@@ -14,8 +17,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/sysmacros.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "support/maps.h"
@@ -23,6 +26,7 @@
 
 #define MOST_WAITING 4096u
 #define MOST_SEEN    65536u
+#define LOOK_NS      200000000 /* between two looks at links that may have been lost */
 
 static bool is_wanted(struct weft_instance *in, const char *path)
 {
@@ -43,21 +47,20 @@ static bool was_seen(struct weft_instance *in, uint64_t dev, uint64_t ino)
 	return false;
 }
 
-static void on_exec(struct weft_instance *in, int32_t pid)
+/* discover() has its turn after so much time, and then again and again. */
+static void wake(struct weft_instance *in, long ns)
 {
-	const struct weft_target *t = in->host->target(in->host);
+	const struct itimerspec when = {
+		.it_value.tv_nsec = ns,
+		.it_interval.tv_nsec = in->looking ? LOOK_NS : 0,
+	};
 
-	for (uint32_t i = 0; i < t->n_pids; i++)
-		if (t->pids[i] == pid)
-			weft_uprobe_renew(in, pid);
+	if (in->timer_fd >= 0)
+		timerfd_settime(in->timer_fd, 0, &when, NULL);
 }
 
 static void on_event(struct weft_instance *in, const struct weft_process_event *ev)
 {
-	const uint64_t one = 1;
-
-	if (ev->kind == WEFT_PROCESS_EXEC)
-		on_exec(in, ev->pid);
 	if (ev->kind != WEFT_PROCESS_MMAP || !ev->text || *ev->text != '/' ||
 	    !is_wanted(in, ev->text) ||
 	    was_seen(in, makedev(ev->device_major, ev->device_minor), ev->inode))
@@ -74,13 +77,33 @@ static void on_event(struct weft_instance *in, const struct weft_process_event *
 	if (!m->path)
 		return;
 	in->n_queue++;
-	if (in->event_fd >= 0 && write(in->event_fd, &one, sizeof(one)) < 0)
-		return; /* it is readable already */
+	wake(in, 1);
+}
+
+/* Whether files can appear that matter: where named processes are meant and absolute paths, what
+ * there is was looked at. */
+static bool can_appear(struct weft_instance *in)
+{
+	const struct weft_target *t = in->host->target(in->host);
+
+	if (!t->n_pids || t->follow)
+		return true;
+	for (const struct weft_uprobe_wanted *w = in->wanted; w; w = w->next)
+		if (*w->module != '/' || !w->module_text)
+			return true;
+	return false;
 }
 
 void weft_uprobe_watch(struct weft_instance *in)
 {
-	if (in->watching || in->event_fd < 0)
+	if (in->timer_fd < 0)
+		return;
+	if (!in->looking && in->attachments && in->uprobes.way == SUPPORT_UPROBE_LINKS &&
+	    support_uprobes_filtered(&in->uprobes)) {
+		in->looking = true;
+		wake(in, LOOK_NS);
+	}
+	if (in->watching || !can_appear(in))
 		return;
 	in->watching = true;
 	if (in->host->watch_processes(in->host, on_event, in, NULL))
@@ -91,9 +114,9 @@ void weft_uprobe_watch(struct weft_instance *in)
 
 int weft_uprobe_discover_fd(struct weft_instance *in)
 {
-	if (in->event_fd < 0)
-		in->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return in->event_fd < 0 ? -errno : in->event_fd;
+	if (in->timer_fd < 0)
+		in->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	return in->timer_fd < 0 ? -errno : in->timer_fd;
 }
 
 static int appeared(struct weft_instance *in, struct weft_registry *registry,
@@ -131,8 +154,8 @@ int weft_uprobe_discover(struct weft_instance *in, struct weft_registry *registr
 	uint64_t n;
 	int ret = 0;
 
-	if (read(in->event_fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
-		return in->host->fail(err, -errno, "UPROBE_DISCOVER", "eventfd: %s",
+	if (read(in->timer_fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
+		return in->host->fail(err, -errno, "UPROBE_DISCOVER", "timerfd: %s",
 				      strerror(errno));
 	for (size_t i = 0; i < in->n_queue; i++) {
 		int one = appeared(in, registry, &in->queue[i], err);
@@ -142,5 +165,7 @@ int weft_uprobe_discover(struct weft_instance *in, struct weft_registry *registr
 		free(in->queue[i].path);
 	}
 	in->n_queue = 0;
+	if (in->looking)
+		weft_uprobe_renew(in);
 	return ret;
 }

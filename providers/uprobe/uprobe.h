@@ -100,8 +100,8 @@ struct weft_instance {
 	struct weft_uprobe_wanted *wanted;
 	struct weft_attachment *attachments;
 	/* late.c */
-	int event_fd;
-	bool watching;
+	int timer_fd;
+	bool watching, looking;
 	struct weft_uprobe_mapping *queue;
 	size_t n_queue, cap_queue;
 	struct weft_uprobe_seen {
@@ -249,11 +249,12 @@ int weft_uprobe_attach(struct weft_instance *in, const struct weft_attach_reques
 void weft_uprobe_detach(struct weft_instance *in, struct weft_attachment *at);
 /* Attaches sites that the probe got since, wherever it is attached. */
 void weft_uprobe_extend(struct weft_instance *in, struct weft_uprobe_probe *probe);
-/* Attaches anew what a process of the target lost when a thread of it executed a program. */
-void weft_uprobe_renew(struct weft_instance *in, int32_t pid);
+/* Attaches anew what processes of the target lost when a thread of theirs executed a program. */
+void weft_uprobe_renew(struct weft_instance *in);
 
 /* late.c */
-/* Has mappings announced from now on, if that can be had. */
+/* Has mappings announced from now on where files can appear that matter, and looks at links now and
+ * then where they can be lost. */
 void weft_uprobe_watch(struct weft_instance *in);
 int weft_uprobe_discover_fd(struct weft_instance *in);
 int weft_uprobe_discover(struct weft_instance *in, struct weft_registry *registry,

@@ -51,7 +51,7 @@ static int uprobe_open(const struct weft_host *host, const struct weft_params *p
 		return host->fail(err, -ENOMEM, "NO_MEMORY", "out of memory");
 	in->host = host;
 	in->params = params;
-	in->event_fd = -1;
+	in->timer_fd = -1;
 	*out = in;
 	return 0;
 }
@@ -81,8 +81,8 @@ static void uprobe_close(struct weft_instance *in)
 		free(in->queue[i].path);
 	free(in->queue);
 	free(in->seen);
-	if (in->event_fd >= 0)
-		close(in->event_fd);
+	if (in->timer_fd >= 0)
+		close(in->timer_fd);
 	free(in);
 }
 
