@@ -73,6 +73,8 @@ int weft_registry_add(struct weft_registry *h, const struct weft_probe_desc *d, 
 const struct weft_probe *weft_registry_find(struct weft_registry *h,
 					    const struct weft_probe_desc *d);
 void weft_registry_retire(struct weft_registry *h, const struct weft_probe *p);
+/* Says that a live probe of the handle's has layouts more than it had. -ENOMEM. */
+int weft_registry_extended(struct weft_registry *h, const struct weft_probe *p);
 
 uint64_t weft_probe_data(const struct weft_probe *p);
 void weft_probe_desc(const struct weft_probe *p, struct weft_probe_desc *out); /* borrowed strings */
@@ -92,9 +94,10 @@ void weft_registry_memory(const struct weft_registry_core *r, size_t *strings, s
 int weft_registry_match(const struct weft_registry_core *r, const struct weft_pattern *p,
 			size_t from, int (*fn)(const struct weft_probe *, void *), void *arg);
 
-/* The next of the probes that came alive again since they were asked for last, or NULL: their
- * indexes are older than any `from`, so a match of what is new does not see them. */
-const struct weft_probe *weft_registry_next_revived(struct weft_registry_core *r);
+/* The next of the probes that came alive again, or were said to be extended, since they were asked
+ * for last, or NULL: their indexes are older than any `from`, so a match of what is new does not
+ * see them. */
+const struct weft_probe *weft_registry_next_changed(struct weft_registry_core *r, bool *revived);
 
 /* Whether one probe, retired or not, matches. For many, weft_registry_match() is the faster. */
 bool weft_probe_matches(const struct weft_probe *probe, const struct weft_pattern *p);

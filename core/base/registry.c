@@ -38,7 +38,7 @@ void weft_registry_destroy(struct weft_registry_core *r)
 	free(r->providers);
 	free(r->chunks);
 	free(r->table);
-	free(r->revived);
+	free(r->changed);
 	weft_strings_finish(&r->strings);
 	free(r);
 }
@@ -212,14 +212,22 @@ static struct weft_probe *append(struct weft_registry *h, const uint32_t field[W
 	return p;
 }
 
+static int note_change(struct weft_registry_core *r, struct weft_probe *p, uint16_t flag)
+{
+	if (!(p->flags & (PROBE_REVIVED | PROBE_EXTENDED))) {
+		if (weft_grow(&r->changed, &r->cap_changed, r->n_changed, sizeof(*r->changed)))
+			return -ENOMEM;
+		r->changed[r->n_changed++] = p->index;
+	}
+	p->flags |= flag;
+	return 0;
+}
+
 static int revive(struct weft_registry_core *r, struct weft_probe *p, uint64_t data)
 {
-	if (!(p->flags & PROBE_REVIVED)) {
-		if (weft_grow(&r->revived, &r->cap_revived, r->n_revived, sizeof(*r->revived)))
-			return -ENOMEM;
-		r->revived[r->n_revived++] = p->index;
-	}
-	p->flags = PROBE_REVIVED;
+	if (note_change(r, p, PROBE_REVIVED))
+		return -ENOMEM;
+	p->flags &= (uint16_t)~PROBE_RETIRED;
 	p->data = data;
 	return 0;
 }
@@ -290,16 +298,27 @@ void weft_registry_retire(struct weft_registry *h, const struct weft_probe *p)
 	weft_registry_probe(h->core, p->index)->flags |= PROBE_RETIRED;
 }
 
-const struct weft_probe *weft_registry_next_revived(struct weft_registry_core *r)
+int weft_registry_extended(struct weft_registry *h, const struct weft_probe *probe)
 {
-	while (r->next_revived < r->n_revived) {
-		struct weft_probe *p = weft_registry_probe(r, r->revived[r->next_revived++]);
+	struct weft_probe *p;
 
-		p->flags &= (uint16_t)~PROBE_REVIVED;
+	if (!probe || weft_probe_core(probe) != h->core || probe->provider != h->id)
+		return 0;
+	p = weft_registry_probe(h->core, probe->index);
+	return p->flags & PROBE_RETIRED ? 0 : note_change(h->core, p, PROBE_EXTENDED);
+}
+
+const struct weft_probe *weft_registry_next_changed(struct weft_registry_core *r, bool *revived)
+{
+	while (r->next_changed < r->n_changed) {
+		struct weft_probe *p = weft_registry_probe(r, r->changed[r->next_changed++]);
+
+		*revived = p->flags & PROBE_REVIVED;
+		p->flags &= (uint16_t) ~(PROBE_REVIVED | PROBE_EXTENDED);
 		if (!(p->flags & PROBE_RETIRED))
 			return p;
 	}
-	r->n_revived = r->next_revived = 0;
+	r->n_changed = r->next_changed = 0;
 	return NULL;
 }
 
@@ -317,7 +336,7 @@ void weft_registry_memory(const struct weft_registry_core *r, size_t *strings, s
 {
 	weft_strings_memory(&r->strings, strings, rest);
 	*rest += sizeof(*r) + r->cap_chunks * sizeof(void *) + r->n_chunks * sizeof(**r->chunks);
-	*rest += r->n_table * sizeof(*r->table) + r->cap_revived * sizeof(*r->revived);
+	*rest += r->n_table * sizeof(*r->table) + r->cap_changed * sizeof(*r->changed);
 	*rest += r->cap_providers * sizeof(void *);
 	for (size_t i = 0; i < r->n_providers; i++)
 		*rest += sizeof(**r->providers) + r->providers[i]->cap * sizeof(uint32_t);

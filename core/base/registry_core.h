@@ -20,7 +20,11 @@
 
 #define PROBES_A_CHUNK 1024u
 
-enum { PROBE_RETIRED = 1u, PROBE_REVIVED = 2u /* waits in core->revived */ };
+enum {
+	PROBE_RETIRED = 1u,
+	PROBE_REVIVED = 2u,  /* waits in core->changed */
+	PROBE_EXTENDED = 4u, /* waits there, too */
+};
 
 struct weft_probe {
 	uint64_t data;
@@ -54,8 +58,8 @@ struct weft_registry_core {
 	size_t n_table;  /* a power of two, or 0 */
 	struct weft_registry **providers;
 	size_t n_providers, cap_providers;
-	uint32_t *revived;
-	size_t n_revived, cap_revived, next_revived;
+	uint32_t *changed;
+	size_t n_changed, cap_changed, next_changed;
 };
 
 static inline struct weft_probe *weft_registry_probe(const struct weft_registry_core *r, size_t i)

@@ -35,6 +35,48 @@ static const struct weft_class *entry_class(const struct weft_session *s,
 	return s->enablings[e->entry - 1].class;
 }
 
+static struct weft_typed_entry **typed_slot(struct weft_typed_entry **table, size_t size,
+					    uint32_t clause, const struct weft_class *class,
+					    const struct weft_class *entry)
+{
+	uint64_t h = (uintptr_t) class >> 4;
+	size_t i;
+
+	h = (h ^ (uint64_t)clause << 40 ^ (uint64_t)(uintptr_t)entry << 8) * 0x9e3779b97f4a7c15u;
+	for (i = (h >> 24) & (size - 1); table[i]; i = (i + 1) & (size - 1))
+		if (table[i]->clause == clause && table[i]->class == class &&
+		    table[i]->entry_class == entry)
+			break;
+	return &table[i];
+}
+
+static int reserve_typed(struct weft_session *s)
+{
+	size_t size = s->size_typed ? 2 * s->size_typed : 64;
+	struct weft_typed_entry **table;
+
+	if (!s->typed_of)
+		s->typed_of = weft_arena_array(s->arena, s->set->n_clauses + 1,
+					       sizeof(struct weft_typed_entry *));
+	if (!s->typed_of)
+		return -ENOMEM;
+	if (2 * s->n_typed < s->size_typed)
+		return 0;
+	table = calloc(size, sizeof(struct weft_typed_entry *));
+	if (!table)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->size_typed; i++) {
+		struct weft_typed_entry *e = s->typed[i];
+
+		if (e)
+			*typed_slot(table, size, e->clause, e->class, e->entry_class) = e;
+	}
+	free(s->typed);
+	s->typed = table;
+	s->size_typed = size;
+	return 0;
+}
+
 static int typed_clause(struct weft_session *s, uint32_t clause, const struct weft_enabling *on,
 			struct weft_typed_entry **out, struct weft_error *err)
 {
@@ -45,22 +87,22 @@ static int typed_clause(struct weft_session *s, uint32_t clause, const struct we
 		.btf = types_of(s),
 	};
 	const struct weft_class *class = on->class, *entry = NULL;
-	struct weft_typed_entry *e;
+	struct weft_typed_entry *e, **slot;
 	char name[512];
-	size_t i;
 
 	if (on->entry && weft_lang_entry_mentions(&s->set->clauses[clause]))
 		entry = s->enablings[on->entry - 1].class;
-	for (i = 0; i < s->n_typed; i++) {
-		e = s->typed[i];
-		if (e->clause == clause &&
-		    ((e->class == class && e->entry_class == entry) || e->result)) {
-			*out = e; /* one report of a bad clause is enough, however many classes it meets */
-			return e->result;
-		}
-	}
-	if (weft_grow(&s->typed, &s->cap_typed, s->n_typed, sizeof(struct weft_typed_entry *)))
+	if (reserve_typed(s))
 		return weft_nomem(err);
+	slot = typed_slot(s->typed, s->size_typed, clause, class, entry);
+	*out = *slot;
+	if (*out)
+		return (*out)->result;
+	/* One report of a bad clause is enough, however many classes it meets; but what cannot be
+	 * traced of a file that appeared must not keep out the next. */
+	*out = s->typed_of[clause];
+	if (*out && (*out)->result && s->state != WEFT_SESSION_RUNNING)
+		return (*out)->result;
 	e = weft_arena_alloc(s->arena, sizeof(*e));
 	if (!e)
 		return weft_nomem(err);
@@ -72,7 +114,10 @@ static int typed_clause(struct weft_session *s, uint32_t clause, const struct we
 	e->class = class;
 	e->entry_class = entry;
 	e->result = weft_lang_clause(&env, &s->set->clauses[clause], s->arena, &e->typed, err);
-	s->typed[s->n_typed++] = e;
+	*slot = e;
+	s->n_typed++;
+	if (!s->typed_of[clause] || e->result)
+		s->typed_of[clause] = e;
 	*out = e;
 	return e->result;
 }
@@ -468,12 +513,10 @@ int weft_session_check_unmatched(struct weft_session *s, struct weft_error *err)
 		.btf = types_of(s),
 	};
 	int ret = 0, failed;
-	size_t i, k;
+	size_t i;
 
 	for (i = 0; i < s->set->n_clauses; i++) {
-		for (k = 0; k < s->n_typed && s->typed[k]->clause != i; k++)
-			;
-		if (k < s->n_typed)
+		if (s->typed_of && s->typed_of[i])
 			continue;
 		failed = weft_lang_check_clause(&env, &s->set->clauses[i], err);
 		if (failed && !ret)

@@ -448,10 +448,13 @@ static int enable_revived(struct weft_session *s, const struct weft_probe *probe
 int weft_enable_discovered(struct weft_session *s, struct weft_error *err)
 {
 	const struct weft_probe *probe;
+	bool revived;
 	int ret;
 
-	while ((probe = weft_registry_next_revived(s->registry))) {
-		ret = enable_revived(s, probe, err);
+	while ((probe = weft_registry_next_changed(s->registry, &revived))) {
+		ret = revived ? enable_revived(s, probe, err) : 0;
+		if (!ret)
+			ret = weft_enable_extended(s, probe, err);
 		if (ret)
 			return ret;
 	}

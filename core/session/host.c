@@ -344,6 +344,7 @@ void weft_host_init(struct weft_opened *o)
 		.probe_add = weft_registry_add,
 		.probe_find = weft_registry_find,
 		.probe_retire = weft_registry_retire,
+		.probe_extended = weft_registry_extended,
 		.probe_data = weft_probe_data,
 		.probe_desc = weft_probe_desc,
 		.param_is_set = weft_params_is_set,

@@ -147,8 +147,9 @@ struct weft_session {
 	size_t n_enablings, cap_enablings;
 	uint32_t *enabling_index; /* open addressing: enabling + 1 */
 	size_t enabling_index_size;
-	struct weft_typed_entry **typed;
-	size_t n_typed, cap_typed;
+	struct weft_typed_entry **typed; /* open addressing, a power of two */
+	size_t n_typed, size_typed;
+	struct weft_typed_entry **typed_of; /* by clause: the first of it, or one that is wrong */
 	struct weft_gang **gangs;
 	size_t n_gangs, cap_gangs;
 	uint64_t next_pair;  /* cookies come in pairs: see core/plan.h */
@@ -244,7 +245,10 @@ int weft_enable_match(struct weft_session *s, size_t from, struct weft_error *er
 /* brief: no clause of it uses arguments or a value returned, as far as is known. */
 int weft_enable_probe(struct weft_session *s, const struct weft_probe *probe, uint32_t with,
 		      bool brief, uint32_t *index, struct weft_error *err);
-/* Matches what was registered or came alive again since the last matching. */
+/* extend.c: the layouts that an enabled probe got since. */
+int weft_enable_extended(struct weft_session *s, const struct weft_probe *probe,
+			 struct weft_error *err);
+/* Matches what was registered, came alive again or was extended since the last matching. */
 int weft_enable_discovered(struct weft_session *s, struct weft_error *err);
 int weft_enable_entry(struct weft_session *s, uint32_t returning, bool brief,
 		      struct weft_error *err);

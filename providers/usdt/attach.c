@@ -27,21 +27,23 @@ static void destroy(struct weft_attachment *at)
 	free(at);
 }
 
-static struct weft_attachment *create(struct weft_instance *in,
-				      const struct weft_attach_request *request)
+static int create(struct weft_instance *in, const struct weft_attach_request *request,
+		  struct weft_attachment **out)
 {
 	struct weft_attachment *at = calloc(1, sizeof(*at));
+	int ret;
 
 	if (!at)
-		return NULL;
-	if (support_attachment_init(&at->made, request)) {
+		return -ENOMEM;
+	ret = support_attachment_init(&at->made, request);
+	if (ret) {
 		free(at);
-		return NULL;
+		return ret;
 	}
 	at->probes = calloc(request->n_probes ? request->n_probes : 1, sizeof(*at->probes));
 	if (!at->probes) {
 		destroy(at);
-		return NULL;
+		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < request->n_probes; i++) {
 		const struct weft_attach_probe *r = weft_attach_probe_at(request, i);
@@ -51,7 +53,8 @@ static struct weft_attachment *create(struct weft_instance *in,
 		at->probes[i].cookie = r->cookie;
 		at->probes[i].layout = r->layout;
 	}
-	return at;
+	*out = at;
+	return 0;
 }
 
 /* ---- places ---- */
@@ -154,22 +157,40 @@ static const struct support_reason reasons[] = {
 static const struct support_reasons why = {reasons, sizeof(reasons) / sizeof(reasons[0]),
 					   "USDT_ATTACH"};
 
+/* What comes late and is not attached by anybody is counted when all is over. */
+static void account(const struct weft_attachment *at, const int32_t *status, int failed)
+{
+	for (uint32_t i = 0; i < at->made.n_probes; i++) {
+		struct weft_usdt_probe *p = at->probes[i].probe;
+
+		if (!p->n_told)
+			p->n_told = p->n_layouts;
+		/* Where all processes have ended nobody fires it. */
+		if ((!status[i] && !failed) || status[i] == -ESRCH)
+			p->layouts[at->probes[i].layout].attached = true;
+	}
+}
+
 int weft_usdt_attach(struct weft_instance *in, const struct weft_attach_request *request,
 		     struct weft_attachment **out, struct weft_error *err)
 {
-	struct weft_attachment *at = create(in, request);
+	struct weft_attachment *at;
 	struct batch b = {0};
-	int ret;
+	int ret = create(in, request, &at);
 
+	if (ret == -EMFILE)
+		return in->host->fail(err, ret, "USDT_DESCRIPTORS",
+				      "there is no file descriptor left; raise the limit "
+				      "(ulimit -n)");
+	if (ret)
+		return weft_usdt_nomem(in, err);
 	weft_usdt_settle(in);
-	if (at)
-		collect(&b, at);
-	if (!at || b.no_memory)
-		ret = weft_usdt_nomem(in, err);
-	else
-		ret = support_attachment_make(&at->made, &in->uprobes, &b.places, request, &why,
-					      err);
+	collect(&b, at);
+	ret = b.no_memory ? weft_usdt_nomem(in, err)
+			  : support_attachment_make(&at->made, &in->uprobes, &b.places, request,
+						    &why, err);
 	close_files(&b);
+	account(at, request->status, ret);
 	if (ret) {
 		destroy(at);
 		return ret;
@@ -183,6 +204,7 @@ int weft_usdt_attach(struct weft_instance *in, const struct weft_attach_request 
 
 void weft_usdt_detach(struct weft_instance *in, struct weft_attachment *at)
 {
+	weft_usdt_account(in);
 	for (struct weft_attachment **p = &in->attachments; *p; p = &(*p)->next) {
 		if (*p == at) {
 			*p = at->next;
@@ -196,13 +218,17 @@ void weft_usdt_extend(struct weft_instance *in)
 {
 	for (struct weft_attachment *at = in->attachments; at; at = at->next) {
 		struct batch b = {0};
+		uint64_t lost = 0;
 
 		collect(&b, at);
 		if (b.no_memory)
-			in->host->log(in->host, WEFT_LOG_WARNING,
-				      "sites in a file that appeared are not traced: out of memory");
+			in->host->loss(in->host, "USDT_SITES_LOST", 1, "out of memory");
 		else
 			support_attachment_extend(&at->made, &in->uprobes, &b.places, &why);
+		for (size_t i = 0; i < b.places.n; i++)
+			lost += b.places.at[i].error && b.places.at[i].error != -ESRCH;
+		if (lost)
+			in->host->loss(in->host, "USDT_SITES_LOST", lost, "a file that appeared");
 		close_files(&b);
 	}
 }

@@ -131,13 +131,13 @@ static int add_layout(struct weft_usdt_probe *p, const struct reading *r)
 }
 
 static int place_site(struct weft_usdt_probe *p, const struct table *t, const struct reading *r,
-		      bool fixed, uint32_t *out)
+		      uint32_t *out)
 {
 	uint32_t *at = slot(t, p, r);
 
 	*out = NO_LAYOUT;
 	if (!*at) {
-		if (fixed || p->n_layouts >= WEFT_MAX_LAYOUTS)
+		if (p->n_layouts >= WEFT_MAX_LAYOUTS)
 			return 0;
 		if (add_layout(p, r))
 			return -ENOMEM;
@@ -148,7 +148,7 @@ static int place_site(struct weft_usdt_probe *p, const struct table *t, const st
 	return 0;
 }
 
-int weft_usdt_place_sites(struct weft_usdt_probe *p, bool fixed)
+int weft_usdt_place_sites(struct weft_usdt_probe *p)
 {
 	struct table t = {0};
 	struct reading r;
@@ -171,11 +171,10 @@ int weft_usdt_place_sites(struct weft_usdt_probe *p, bool fixed)
 				continue;
 			read_site(run->file->record,
 				  &weft_usdt_notes(run->file->record)[run->first + k], &r);
-			ret = place_site(p, &t, &r, fixed, &p->layout_of[site]);
+			ret = place_site(p, &t, &r, &p->layout_of[site]);
+			p->n_placed += !ret;
 		}
 	}
-	if (!ret)
-		p->n_placed = p->n_sites;
 	free(t.at);
 	return ret;
 }
@@ -249,7 +248,7 @@ int weft_usdt_probe_info(struct weft_instance *in, const struct weft_probe *prob
 
 	(void)with;
 	weft_usdt_settle(in);
-	if (weft_usdt_place_sites(p, false) || describe_layouts(in, p, out))
+	if (weft_usdt_place_sites(p) || describe_layouts(in, p, out))
 		return weft_usdt_nomem(in, err);
 	support_uprobes_class(&in->uprobes, &out->load);
 	out->scope = support_uprobes_filtered(&in->uprobes) ? WEFT_SCOPE_COARSE : WEFT_SCOPE_NONE;

@@ -5,8 +5,8 @@
  * not seen before are looked at when discover() has its turn. What such a file runs until then is
  * not seen, unless it was known: then it was attached to by its inode, before anybody ran it.
  *
- * A probe that is enabled already takes further sites only if they lie as those do that it has,
- * since its programs are made; others are said to be left out.
+ * A probe that is enabled already takes further sites: where they lie as those do that it has, its
+ * program is attached to them here; for layouts more the core is asked to make others.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -181,20 +181,46 @@ static void look_again(struct weft_instance *in, struct weft_registry *registry,
 }
 
 /* Sites more of probes that are enabled. */
-static void extend(struct weft_instance *in)
+static void extend(struct weft_instance *in, struct weft_registry *registry)
 {
 	for (struct weft_usdt_probe *p = in->probes; p; p = p->next) {
-		uint32_t from = p->n_placed, lost = 0;
+		uint32_t from = p->n_placed, n_layouts = p->n_layouts, lost = 0;
 
-		if (!from || from == p->n_sites || weft_usdt_place_sites(p, true))
+		if (!from || from == p->n_sites)
 			continue;
+		if (weft_usdt_place_sites(p))
+			lost = p->n_sites - p->n_placed;
 		for (uint32_t i = from; i < p->n_placed; i++)
 			lost += p->layout_of[i] == UINT32_MAX;
 		if (lost)
 			in->host->loss(in->host, "USDT_SITES_LOST", lost,
 				       p->runs[p->n_runs - 1].file->path);
+		/* Without memory they are not attached, which is counted at the end. */
+		if (p->n_layouts > n_layouts)
+			in->host->probe_extended(registry, p->registered);
 	}
 	weft_usdt_extend(in);
+}
+
+/* The file of the first site of a layout. */
+static const char *file_of(const struct weft_usdt_probe *p, uint32_t layout)
+{
+	uint32_t site = 0;
+
+	for (uint32_t i = 0; i < p->n_runs; i++)
+		for (uint32_t k = 0; k < p->runs[i].count && site < p->n_placed; k++, site++)
+			if (p->layout_of[site] == layout)
+				return p->runs[i].file->path;
+	return NULL;
+}
+
+void weft_usdt_account(struct weft_instance *in)
+{
+	for (struct weft_usdt_probe *p = in->probes; p; p = p->next)
+		for (; p->n_told && p->n_told < p->n_layouts; p->n_told++)
+			if (!p->layouts[p->n_told].attached)
+				in->host->loss(in->host, "USDT_SITES_LOST",
+					       p->layouts[p->n_told].n_sites, file_of(p, p->n_told));
 }
 
 int weft_usdt_discover(struct weft_instance *in, struct weft_registry *registry,
@@ -217,7 +243,7 @@ int weft_usdt_discover(struct weft_instance *in, struct weft_registry *registry,
 	if (in->look_again)
 		look_again(in, registry, &extended, err);
 	if (extended)
-		extend(in);
+		extend(in, registry);
 	return ret;
 }
 

@@ -45,6 +45,7 @@ struct weft_usdt_probe {
 	uint32_t n_placed; /* sites that have one */
 	struct weft_usdt_place *layouts;
 	uint32_t n_layouts;
+	uint32_t n_told; /* layouts that came late and are accounted for */
 };
 
 /* What the sites of a layout have in common. */
@@ -54,6 +55,7 @@ struct weft_usdt_place {
 	uint32_t n_sites;
 	uint64_t hash;
 	const char *text; /* of the first site, in its record */
+	bool attached;
 };
 
 /* What was asked for, kept for files that appear later. */
@@ -161,9 +163,8 @@ void weft_usdt_probes_finish(struct weft_instance *in);
 int weft_usdt_probe_info(struct weft_instance *in, const struct weft_probe *probe,
 			 const struct weft_params *with, struct weft_probe_info *out,
 			 struct weft_error *err);
-/* Finds the layouts of sites that have none yet. fixed: only among those that there are; a site
- * that has none of them gets UINT32_MAX. */
-int weft_usdt_place_sites(struct weft_usdt_probe *p, bool fixed);
+/* Finds the layouts of sites that have none yet: UINT32_MAX for those that are too many. */
+int weft_usdt_place_sites(struct weft_usdt_probe *p);
 void weft_usdt_info_finish(struct weft_instance *in);
 const char *weft_usdt_probe_note(struct weft_instance *in, const struct weft_probe *probe,
 				 const struct weft_params *with);
@@ -181,6 +182,9 @@ void weft_usdt_watch(struct weft_instance *in);
 int weft_usdt_discover_fd(struct weft_instance *in);
 int weft_usdt_discover(struct weft_instance *in, struct weft_registry *registry,
 		       struct weft_error *err);
+/* Counts sites that came late and that nobody attached: a clause may ask for an argument that
+ * cannot be read there. */
+void weft_usdt_account(struct weft_instance *in);
 void weft_usdt_late_finish(struct weft_instance *in);
 
 #endif

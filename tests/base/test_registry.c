@@ -123,8 +123,9 @@ Test(registry, retired_and_alive_again)
 	struct weft_registry *h = weft_registry_of(r, "p");
 	const struct weft_probe *p = add(h, "m", "f", "n", 1), *other = add(h, "m", "f", "o", 2);
 	struct weft_probe_desc d = desc("m", "f", "n");
+	bool revived;
 
-	cr_expect_null(weft_registry_next_revived(r));
+	cr_expect_null(weft_registry_next_changed(r, &revived));
 	weft_registry_retire(h, p);
 	weft_registry_retire(h, p);
 	weft_registry_retire(h, NULL);
@@ -149,6 +150,7 @@ Test(registry, says_which_probes_came_alive_again)
 	struct weft_registry_core *r = weft_registry_create();
 	struct weft_registry *h = weft_registry_of(r, "p");
 	const struct weft_probe *a = add(h, "", "", "a", 0), *b = add(h, "", "", "b", 0);
+	bool revived = false;
 
 	for (int round = 0; round < 3; round++) {
 		weft_registry_retire(h, a);
@@ -156,11 +158,44 @@ Test(registry, says_which_probes_came_alive_again)
 		add(h, "", "", "b", 0);
 		weft_registry_retire(h, b);
 		add(h, "", "", "b", 0);
-		cr_expect_eq(weft_registry_next_revived(r), b, "once, however often it went");
-		cr_expect_null(weft_registry_next_revived(r));
+		cr_expect_eq(weft_registry_next_changed(r, &revived), b,
+			     "once, however often it went");
+		cr_expect_null(weft_registry_next_changed(r, &revived));
 		add(h, "", "", "a", 0);
 		weft_registry_retire(h, a);
-		cr_expect_null(weft_registry_next_revived(r), "not if it is gone again");
+		cr_expect(revived);
+		cr_expect_null(weft_registry_next_changed(r, &revived), "not if it is gone again");
+	}
+	weft_registry_destroy(r);
+}
+
+Test(registry, says_which_probes_were_extended)
+{
+	struct weft_registry_core *r = weft_registry_create();
+	struct weft_registry *h = weft_registry_of(r, "p"), *others = weft_registry_of(r, "q");
+	const struct weft_probe *a = add(h, "", "", "a", 0), *b = add(h, "", "", "b", 0);
+	bool revived = true;
+
+	for (int round = 0; round < 3; round++) {
+		cr_expect_eq(weft_registry_extended(h, a), 0);
+		cr_expect_eq(weft_registry_extended(h, a), 0);
+		cr_expect_eq(weft_registry_extended(h, NULL), 0);
+		cr_expect_eq(weft_registry_extended(others, b), 0, "nobody extends another's");
+		cr_expect_eq(weft_registry_next_changed(r, &revived), a);
+		cr_expect_not(revived);
+		cr_expect_null(weft_registry_next_changed(r, &revived));
+		weft_registry_retire(h, b);
+		cr_expect_eq(weft_registry_extended(h, b), 0);
+		cr_expect_null(weft_registry_next_changed(r, &revived), "it is retired");
+		/* Extended, gone and alive again: that it is alive again is what counts. */
+		weft_registry_extended(h, a);
+		weft_registry_retire(h, a);
+		add(h, "", "", "a", 0);
+		add(h, "", "", "b", 0);
+		cr_expect_eq(weft_registry_next_changed(r, &revived), a);
+		cr_expect(revived);
+		cr_expect_eq(weft_registry_next_changed(r, &revived), b);
+		cr_expect_null(weft_registry_next_changed(r, &revived));
 	}
 	weft_registry_destroy(r);
 }

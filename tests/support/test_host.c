@@ -202,6 +202,7 @@ static const struct weft_host functions = {
 	.probe_add = weft_registry_add,
 	.probe_find = weft_registry_find,
 	.probe_retire = weft_registry_retire,
+	.probe_extended = weft_registry_extended,
 	.probe_data = weft_probe_data,
 	.probe_desc = weft_probe_desc,
 	.param_is_set = weft_params_is_set,

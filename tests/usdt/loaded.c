@@ -4,19 +4,18 @@
 
 WEFT_USDT_SEMAPHORE(lib, guarded);
 
-__attribute__((visibility("default"))) int lib_traced(void);
-__attribute__((visibility("default"))) int lib_pass(int n);
+__attribute__((visibility("default"))) int lib_sites(void);
+__attribute__((visibility("default"))) void lib_pass(int from, int to);
 
-int lib_traced(void)
+int lib_sites(void)
 {
-	return WEFT_USDT_ENABLED(lib, guarded);
+	return 2;
 }
 
-int lib_pass(int n)
+void lib_pass(int from, int to)
 {
-	for (int i = 0; i < n; i++) {
+	for (int i = from; i < to; i++) {
 		WEFT_USDT(lib, plain, i);
 		WEFT_USDT_GUARDED(lib, guarded, i);
 	}
-	return 0;
 }

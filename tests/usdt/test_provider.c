@@ -393,7 +393,8 @@ Test(usdt_provider, USDT_FILE_LOST)
 	unlink(path);
 }
 
-/* A file that appears while its probes are enabled already, with arguments elsewhere. */
+/* A file that appears while its probes are enabled already, with arguments elsewhere, and a core
+ * that makes no program for them. */
 Test(usdt_provider, USDT_SITES_LOST)
 {
 	struct test_host h = {0};
@@ -428,8 +429,14 @@ Test(usdt_provider, USDT_SITES_LOST)
 					      .text = other};
 	test_host_event(&h, &ev);
 	cr_assert_eq(weft_provider_plugin.discover(h.instance, h.registry, h.err), 0);
-	cr_expect_eq(h.lost, 1);
+	cr_expect_eq(h.lost, 0);
+	bool revived;
+	cr_expect_eq(weft_registry_next_changed(h.core, &revived), probe);
+	cr_expect_null(weft_registry_next_changed(h.core, &revived));
+	test_host_info(&h, probe, &info);
+	cr_expect_eq(info.n_layouts, 2);
 	test_host_detach(&h, &at);
+	cr_expect_eq(h.lost, 1);
 	close(prog);
 	test_host_stop(&h);
 	snprintf(command, sizeof(command), "rm -r %s %s.d", path, path);

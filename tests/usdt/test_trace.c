@@ -226,16 +226,21 @@ static void check_loads(const char *how, const char *probe, const char *options,
 	struct worker w;
 	struct rig r;
 
-	start(&r, &w, (const char *const[]){USDT_LOADS, how, USDT_LOADED, "50", NULL});
+	start(&r, &w, (const char *const[]){USDT_LOADS, how, "50", USDT_LOADED, NULL});
+	r.destructive = true;
 	rig_trace(&r, &w,
 		  "version: 1\n"
 		  "target: {pid: %d, %s}\n"
 		  "providers: {usdt: {stash: 'off'}}\n"
 		  "probes:\n"
 		  "  - probe: {provider: usdt, module: '%s', function: lib, name: '*'}\n"
+		  "    when: arg0 < 0\n"
+		  "    do: [signal: USR1]\n"
+		  "  - probe: {provider: usdt, module: '%s', function: lib, name: '*'}\n"
+		  "    when: arg0 >= 0\n"
 		  "    do: [{count: {into: n, by: {name: probename}}}, {sum: {into: args, value: "
 		  "arg0}}]\n",
-		  w.pid, options, probe);
+		  w.pid, options, probe, probe);
 	const struct cap_table *t = cap_last_table(&r.cap, "n");
 	cr_expect_eq(number(cap_row_text(t, "name", "plain")), 50 * (int64_t)times, "%s", how);
 	cr_expect_eq(number(cap_row_text(t, "name", "guarded")), 50 * (int64_t)times, "%s", how);
@@ -256,6 +261,71 @@ Test(usdt_trace, a_library_that_is_loaded_later)
 Test(usdt_trace, a_library_in_memory)
 {
 	check_loads("memfd", "memfd:loaded*", "follow: false", 1);
+}
+
+/* Each has its sites' arguments elsewhere: programs are made for them while tracing. */
+static void check_grown(const char *how)
+{
+	struct worker w;
+	struct rig r;
+
+	start(&r, &w,
+	      (const char *const[]){USDT_LOADS, "dlopen", "50", USDT_GROWN "0/libgrown.so",
+				    USDT_GROWN "1/libgrown.so", USDT_GROWN "0/libgrown.so",
+				    USDT_GROWN "2/libgrown.so", USDT_GROWN "1/libgrown.so", NULL});
+	r.destructive = true;
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "target: {pid: %d, follow: false}\n"
+		  "providers: {usdt: {stash: 'off', mechanism: %s}}\n"
+		  "probes:\n"
+		  "  - probe: 'usdt:*libgrown.so:lib:grown'\n"
+		  "    when: arg0 < 0\n"
+		  "    do: [signal: USR1]\n"
+		  "  - probe: 'usdt:*libgrown.so:lib:grown'\n"
+		  "    when: arg0 >= 0\n"
+		  "    do: [{count: {into: n, by: {name: probename}}}, {sum: {into: args, value: "
+		  "arg0}}]\n",
+		  w.pid, how);
+	cr_expect_eq(number(cap_row_text(cap_last_table(&r.cap, "n"), "name", "grown")), 24 * 50,
+		     "%s", how);
+	cr_expect_eq(cap_only_row(&r.cap, "args")->value.i, 24 * 49 * 25, "%s", how);
+	cap_expect_no_loss(&r.cap);
+	rig_finish(&r);
+}
+
+Test(usdt_trace, layouts_of_a_library_that_is_loaded_later)
+{
+	check_grown("auto");
+	check_grown("perf");
+}
+
+/* What is asked for cannot be read in the second library: that costs its sites, and not the third's. */
+Test(usdt_trace, USDT_SITES_LOST)
+{
+	struct worker w;
+	struct rig r;
+
+	start(&r, &w,
+	      (const char *const[]){USDT_LOADS, "dlopen", "50", USDT_GROWN "0/libgrown.so",
+				    USDT_GROWN "3/libgrown.so", USDT_GROWN "1/libgrown.so", NULL});
+	r.destructive = true;
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "target: {pid: %d, follow: false}\n"
+		  "providers: {usdt: {stash: 'off'}}\n"
+		  "probes:\n"
+		  "  - probe: 'usdt:*libgrown.so:lib:grown'\n"
+		  "    when: arg0 < 0\n"
+		  "    do: [signal: USR1]\n"
+		  "  - probe: 'usdt:*libgrown.so:lib:grown'\n"
+		  "    when: arg0 >= 0\n"
+		  "    do: [{sum: {into: args, value: arg0}}]\n",
+		  w.pid);
+	cr_expect_eq(cap_only_row(&r.cap, "args")->value.i, 2 * 49 * 25);
+	cap_expect_loss(&r.cap, "USDT_SITES_LOST", 1);
+	cr_expect(rig_has_said(&r, "a probe that appeared is not traced"));
+	rig_finish(&r);
 }
 
 Test(usdt_trace, children_and_what_they_exec)
@@ -392,7 +462,7 @@ Test(usdt_trace, first_firings_of_a_file_that_is_known)
 		struct worker w;
 		struct rig r;
 
-		start(&r, &w, (const char *const[]){USDT_LOADS, "plain", USDT_LOADED, "50", NULL});
+		start(&r, &w, (const char *const[]){USDT_LOADS, "plain", "50", USDT_LOADED, NULL});
 		rig_trace(&r, &w,
 			  "version: 1\n"
 			  "target: {pid: %d, follow: true}\n"
