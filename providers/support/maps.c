@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
@@ -92,6 +93,24 @@ int support_maps(int32_t pid, int (*fn)(const struct support_mapped *, void *), 
 	return ret;
 }
 
+static int is_there(const struct support_mapped *m, void *arg)
+{
+	const struct support_mapped *wanted = arg;
+
+	return m->from == wanted->from && m->dev == wanted->dev && m->ino == wanted->ino;
+}
+
+/* Another file may be mapped there by now. Its numbers need not be what stat() says. */
+static bool is_still(int32_t pid, const struct support_mapped *m, int fd)
+{
+	struct support_mapped wanted = *m;
+	struct stat st;
+
+	if (!m->ino || (!fstat(fd, &st) && st.st_dev == m->dev && st.st_ino == m->ino))
+		return true;
+	return support_maps(pid, is_there, &wanted) == 1;
+}
+
 int support_mapped_open(int32_t pid, const struct support_mapped *m)
 {
 	char path[4096];
@@ -99,8 +118,14 @@ int support_mapped_open(int32_t pid, const struct support_mapped *m)
 	/* What is mapped, whatever has become of its path; takes a capability. */
 	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, m->from, m->to);
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd >= 0 || m->deleted)
-		return fd < 0 ? -errno : fd;
+	if (fd >= 0 && is_still(pid, m, fd))
+		return fd;
+	if (fd >= 0) {
+		close(fd);
+		errno = ENOENT;
+	}
+	if (m->deleted)
+		return -errno;
 	int n = snprintf(path, sizeof(path), "/proc/%d/root%s", pid, m->path);
 	if (n < 0 || (size_t)n >= sizeof(path))
 		return -ENAMETOOLONG;

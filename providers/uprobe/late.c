@@ -72,7 +72,12 @@ static void on_event(struct weft_instance *in, const struct weft_process_event *
 	}
 	struct weft_uprobe_mapping *m = &in->queue[in->n_queue];
 	*m = (struct weft_uprobe_mapping){
-		.pid = ev->pid, .address = ev->address, .length = ev->length};
+		.pid = ev->pid,
+		.address = ev->address,
+		.length = ev->length,
+		.dev = makedev(ev->device_major, ev->device_minor),
+		.ino = ev->inode,
+	};
 	m->path = strdup(ev->text);
 	if (!m->path)
 		return;
@@ -123,7 +128,12 @@ static int appeared(struct weft_instance *in, struct weft_registry *registry,
 		    const struct weft_uprobe_mapping *m, struct weft_error *err)
 {
 	const struct support_mapped mapped = {
-		.from = m->address, .to = m->address + m->length, .path = m->path};
+		.from = m->address,
+		.to = m->address + m->length,
+		.dev = m->dev,
+		.ino = m->ino,
+		.path = m->path,
+	};
 	bool known = false;
 	char root[32];
 	int ret = 0;

@@ -87,6 +87,7 @@ struct weft_uprobe_wanted {
 struct weft_uprobe_mapping {
 	int32_t pid;
 	uint64_t address, length;
+	uint64_t dev, ino;
 	char *path;
 };
 

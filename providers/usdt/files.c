@@ -82,6 +82,15 @@ bool weft_usdt_seen(struct weft_usdt_seen *s, uint64_t dev, uint64_t ino)
 	return false;
 }
 
+/* Its place stays taken, by a device that no file is on. */
+void weft_usdt_unsee(struct weft_usdt_seen *s, uint64_t dev, uint64_t ino)
+{
+	size_t i = s->size ? slot(s, dev, ino) : 0;
+
+	if (s->size && s->at[i].ino)
+		s->at[i].dev = UINT64_MAX;
+}
+
 /* ---- files ---- */
 
 static struct weft_usdt_file **bucket(struct weft_instance *in, const struct weft_usdt_key *key)

@@ -64,7 +64,13 @@ static void on_event(struct weft_instance *in, const struct weft_process_event *
 		return;
 	}
 	in->queue[in->n_queue++] = (struct weft_usdt_mapping){
-		.pid = ev->pid, .address = ev->address, .length = ev->length, .path = path};
+		.pid = ev->pid,
+		.address = ev->address,
+		.length = ev->length,
+		.dev = makedev(ev->device_major, ev->device_minor),
+		.ino = ev->inode,
+		.path = path,
+	};
 	if (in->event_fd >= 0 && write(in->event_fd, &one, sizeof(one)) < 0)
 		return; /* it is readable already */
 }
@@ -121,14 +127,22 @@ static int appeared(struct weft_instance *in, struct weft_registry *registry,
 		    const struct weft_usdt_mapping *m, bool *extended, struct weft_error *err)
 {
 	const struct support_mapped mapped = {
-		.from = m->address, .to = m->address + m->length, .path = m->path};
+		.from = m->address,
+		.to = m->address + m->length,
+		.dev = m->dev,
+		.ino = m->ino,
+		.path = m->path,
+	};
 	int ret = 0;
 
 	int fd = support_mapped_open(m->pid, &mapped);
 	if (fd < 0) /* the process has gone */
 		fd = open(m->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0)
+	if (fd < 0) {
+		/* It was there for a moment: the next who maps it may have it for longer. */
+		weft_usdt_unsee(in->seen, m->dev, m->ino);
 		return 0;
+	}
 	struct weft_usdt_file *f = weft_usdt_file_take(in, fd, m->path, NULL);
 	if (!f || !f->record || !f->record->n_notes || is_known(in, f))
 		return 0;

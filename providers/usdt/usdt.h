@@ -70,6 +70,7 @@ struct weft_usdt_wanted {
 struct weft_usdt_mapping {
 	int32_t pid;
 	uint64_t address, length;
+	uint64_t dev, ino;
 	char *path;
 };
 
@@ -114,6 +115,7 @@ struct weft_usdt_seen *weft_usdt_seen_create(void);
 void weft_usdt_seen_destroy(struct weft_usdt_seen *s);
 /* Whether it was seen before; from now on it was. */
 bool weft_usdt_seen(struct weft_usdt_seen *s, uint64_t dev, uint64_t ino);
+void weft_usdt_unsee(struct weft_usdt_seen *s, uint64_t dev, uint64_t ino);
 
 int weft_usdt_nomem(struct weft_instance *in, struct weft_error *err);
 bool weft_usdt_is_glob(const char *text);
