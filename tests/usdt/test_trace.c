@@ -201,12 +201,27 @@ static void check_sites(const char *path, const char *library, const char *how)
 	rig_finish(&r);
 }
 
+/* Plain, guarded; then by sys/sdt.h. */
+static const char *const sites[] = {USDT_SITES_PROGRAMS};
+
 Test(usdt_trace, many_sites_of_one_name)
 {
-	static const char *const all[] = {USDT_SITES_PROGRAMS};
+	check_sites(sites[0], sites[0], "auto");
+}
 
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		check_sites(all[i], all[i], "auto");
+Test(usdt_trace, many_sites_guarded)
+{
+	check_sites(sites[1], sites[1], "auto");
+}
+
+Test(usdt_trace, many_sites_of_sdt)
+{
+	check_sites(sites[2], sites[2], "auto");
+}
+
+Test(usdt_trace, many_sites_of_sdt_guarded)
+{
+	check_sites(sites[3], sites[3], "auto");
 }
 
 Test(usdt_trace, many_sites_of_a_library)
@@ -264,15 +279,12 @@ Test(usdt_trace, a_library_in_memory)
 }
 
 /* Each has its sites' arguments elsewhere: programs are made for them while tracing. */
-static void check_grown(const char *how)
+static void check_grown(const char *how, const char *const argv[], int64_t n_sites)
 {
 	struct worker w;
 	struct rig r;
 
-	start(&r, &w,
-	      (const char *const[]){USDT_LOADS, "dlopen", "50", USDT_GROWN "0/libgrown.so",
-				    USDT_GROWN "1/libgrown.so", USDT_GROWN "0/libgrown.so",
-				    USDT_GROWN "2/libgrown.so", USDT_GROWN "1/libgrown.so", NULL});
+	start(&r, &w, argv);
 	r.destructive = true;
 	rig_trace(&r, &w,
 		  "version: 1\n"
@@ -287,17 +299,25 @@ static void check_grown(const char *how)
 		  "    do: [{count: {into: n, by: {name: probename}}}, {sum: {into: args, value: "
 		  "arg0}}]\n",
 		  w.pid, how);
-	cr_expect_eq(number(cap_row_text(cap_last_table(&r.cap, "n"), "name", "grown")), 24 * 50,
-		     "%s", how);
-	cr_expect_eq(cap_only_row(&r.cap, "args")->value.i, 24 * 49 * 25, "%s", how);
+	cr_expect_eq(number(cap_row_text(cap_last_table(&r.cap, "n"), "name", "grown")),
+		     n_sites * 50, "%s", how);
+	cr_expect_eq(cap_only_row(&r.cap, "args")->value.i, n_sites * 49 * 25, "%s", how);
 	cap_expect_no_loss(&r.cap);
 	rig_finish(&r);
 }
 
 Test(usdt_trace, layouts_of_a_library_that_is_loaded_later)
 {
-	check_grown("auto");
-	check_grown("perf");
+	check_grown("auto",
+		    (const char *const[]){USDT_LOADS, "dlopen", "50", USDT_GROWN "0/libgrown.so",
+					  USDT_GROWN "1/libgrown.so", USDT_GROWN "0/libgrown.so",
+					  USDT_GROWN "2/libgrown.so", USDT_GROWN "1/libgrown.so",
+					  NULL},
+		    24);
+	check_grown("perf",
+		    (const char *const[]){USDT_LOADS, "dlopen", "50", USDT_GROWN "1/libgrown.so",
+					  USDT_GROWN "0/libgrown.so", NULL},
+		    2);
 }
 
 /* What is asked for cannot be read in the second library: that costs its sites, and not the third's. */
