@@ -25,7 +25,8 @@
  *   PLUGIN_DLOPEN         the dynamic linker refuses the file
  *   PLUGIN_OPTION...      the table of options is wrong (core/params.h)
  *
- * One thread at a time; the modules of all loaders of a process are shared.
+ * A loader is used by one thread at a time. The modules of all loaders of a process are shared, and
+ * loaders of several threads wait for each other there.
  */
 #ifndef WEFT_PLUGINS_LOADER_H
 #define WEFT_PLUGINS_LOADER_H

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,6 +18,8 @@ static struct module {
 	void *handle;
 } * modules;
 static size_t n_modules, cap_modules;
+static pthread_mutex_t lock =
+	PTHREAD_MUTEX_INITIALIZER; /* of all that, and of dlerror()'s answer */
 
 static void *find_module(const struct stat *st)
 {
@@ -49,8 +52,8 @@ static void *load_by_path(const struct stat *st, const char *path)
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-int weft_module_open(int fd, const struct stat *st, const char *path, const char *file,
-		     void **handle, struct weft_error *err)
+static int open_locked(int fd, const struct stat *st, const char *path, const char *file,
+		       void **handle, struct weft_error *err)
 {
 	const char *why;
 
@@ -76,4 +79,15 @@ int weft_module_open(int fd, const struct stat *st, const char *path, const char
 	}
 	modules[n_modules++] = (struct module){st->st_dev, st->st_ino, fd, *handle};
 	return 0;
+}
+
+int weft_module_open(int fd, const struct stat *st, const char *path, const char *file,
+		     void **handle, struct weft_error *err)
+{
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	ret = open_locked(fd, st, path, file, handle, err);
+	pthread_mutex_unlock(&lock);
+	return ret;
 }

@@ -187,6 +187,7 @@ struct weft_session {
 	size_t n_pidfds;
 	int32_t *snapshot; /* processes whose mappings are still to be read */
 	size_t n_snapshot, next_snapshot;
+	struct weft_loop *loop; /* run.c; NULL: nobody polls */
 };
 
 /* log.c and host.c */

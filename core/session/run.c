@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * The loop of a running session: one epoll set over records, process events, discovered probes, the ends
- * of targets, timers and the caller's stop descriptor. One thread, so that providers need no locks.
+ * The loop of a running session: one epoll set over records, process events, discovered probes, the
+ * ends of targets, timers and the caller's stop descriptor. One thread, so that providers need no
+ * locks.
+ *
+ * Some of what is to be done is due at a time and not at an event. A caller that lets poll() wait
+ * need not know: it waits no longer than that. One that has a loop of its own waits for the epoll
+ * set to be readable, and so there is a timer in it then, the nudge, set anew with each poll.
  */
 #include <errno.h>
 #include <string.h>
@@ -22,20 +27,24 @@ enum source {
 	SOURCE_TARGET,
 	SOURCE_DURATION,
 	SOURCE_INTERVAL,
-	SOURCE_STOP
+	SOURCE_STOP,
+	SOURCE_NUDGE
 };
 
-struct loop {
+struct weft_loop {
 	struct weft_session *s;
-	const struct weft_run_options *options;
-	struct weft_end *end;
+	struct weft_run_options options;
+	struct weft_end end;
 	int epoll, duration, interval;
+	int nudge; /* -1: nobody waits for the epoll set */
 	bool done;
 	bool settling;
-	size_t n_running; /* targets that have not ended */
+	uint64_t settle_ns; /* when: by weft_now() */
+	bool snapshots;     /* processes whose mappings are still to be read */
+	size_t n_running;   /* targets that have not ended */
 };
 
-static int add(struct loop *l, int fd, enum source source, size_t index, struct weft_error *err)
+static int add(struct weft_loop *l, int fd, enum source source, size_t index, struct weft_error *err)
 {
 	struct epoll_event e = {.events = EPOLLIN,
 				.data.u64 = (uint64_t)source << 32 | (uint32_t)index};
@@ -45,7 +54,7 @@ static int add(struct loop *l, int fd, enum source source, size_t index, struct 
 	return 0;
 }
 
-static int add_timer(struct loop *l, uint64_t ns, bool repeat, enum source source, int *fd,
+static int add_timer(struct weft_loop *l, uint64_t ns, bool repeat, enum source source, int *fd,
 		     struct weft_error *err)
 {
 	struct itimerspec t = {.it_value = {.tv_sec = (time_t)(ns / 1000000000u),
@@ -61,7 +70,7 @@ static int add_timer(struct loop *l, uint64_t ns, bool repeat, enum source sourc
 	return add(l, *fd, source, 0, err);
 }
 
-static int watch(struct loop *l, struct weft_error *err)
+static int watch(struct weft_loop *l, struct weft_error *err)
 {
 	struct weft_session *s = l->s;
 	size_t i;
@@ -76,10 +85,10 @@ static int watch(struct loop *l, struct weft_error *err)
 	for (i = 0; !ret && i < s->n_pidfds; i++)
 		ret = add(l, s->pidfds[i], SOURCE_TARGET, i, err);
 	l->n_running = s->n_pidfds;
-	if (!ret && l->options->stop_fd >= 0)
-		ret = add(l, l->options->stop_fd, SOURCE_STOP, 0, err);
+	if (!ret && l->options.stop_fd >= 0)
+		ret = add(l, l->options.stop_fd, SOURCE_STOP, 0, err);
 	if (!ret)
-		ret = add_timer(l, l->options->duration_ns, false, SOURCE_DURATION, &l->duration,
+		ret = add_timer(l, l->options.duration_ns, false, SOURCE_DURATION, &l->duration,
 				err);
 	if (!ret)
 		ret = add_timer(l, s->set->options.interval, true, SOURCE_INTERVAL, &l->interval,
@@ -87,13 +96,13 @@ static int watch(struct loop *l, struct weft_error *err)
 	return ret;
 }
 
-static void finish(struct loop *l, const char *reason, int status)
+static void finish(struct weft_loop *l, const char *reason, int status)
 {
 	if (l->done)
 		return;
 	l->done = true;
-	l->end->reason = reason;
-	l->end->status = status;
+	l->end.reason = reason;
+	l->end.status = status;
 }
 
 static void on_process_event(const struct weft_process_event *event, void *arg)
@@ -124,7 +133,7 @@ static int flush(struct weft_session *s, struct weft_error *err)
 	return ret;
 }
 
-static int poll_records(struct loop *l, struct weft_error *err)
+static int poll_records(struct weft_loop *l, struct weft_error *err)
 {
 	struct weft_session *s = l->s;
 	bool exiting = false;
@@ -143,7 +152,7 @@ static int poll_records(struct loop *l, struct weft_error *err)
 	return ret ? ret : flush(s, err);
 }
 
-static void on_target_end(struct loop *l, size_t i)
+static void on_target_end(struct weft_loop *l, size_t i)
 {
 	struct weft_session *s = l->s;
 
@@ -161,7 +170,7 @@ static void drain_timer(int fd)
 		return;
 }
 
-static int dispatch(struct loop *l, const struct epoll_event *e, struct weft_error *err)
+static int dispatch(struct weft_loop *l, const struct epoll_event *e, struct weft_error *err)
 {
 	size_t index = (uint32_t)e->data.u64;
 	struct weft_session *s = l->s;
@@ -171,6 +180,7 @@ static int dispatch(struct loop *l, const struct epoll_event *e, struct weft_err
 	case SOURCE_RECORDS:
 		ret = poll_records(l, err);
 		l->settling = true;
+		l->settle_ns = weft_now() + SETTLE_MS * UINT64_C(1000000);
 		break;
 	case SOURCE_PROCESSES:
 		ret = weft_session_poll_processes(s);
@@ -197,11 +207,14 @@ static int dispatch(struct loop *l, const struct epoll_event *e, struct weft_err
 	case SOURCE_STOP:
 		finish(l, "signal", 0);
 		break;
+	case SOURCE_NUDGE:
+		drain_timer(l->nudge);
+		break;
 	}
 	return ret;
 }
 
-static bool followed_all_ended(const struct loop *l)
+static bool followed_all_ended(const struct weft_loop *l)
 {
 	const struct weft_control *control = l->s->maps.state;
 
@@ -209,58 +222,178 @@ static bool followed_all_ended(const struct loop *l)
 	       !__atomic_load_n(&control->live_targets, __ATOMIC_RELAXED);
 }
 
-static int loop_run(struct loop *l, struct weft_error *err)
+/* Until when there is something to do without an event, in ms; -1: never. */
+static int due_in(const struct weft_loop *l)
+{
+	uint64_t now;
+
+	if (l->snapshots)
+		return 0;
+	if (l->settling) {
+		now = weft_now();
+		return l->settle_ns <= now ? 0 : (int)((l->settle_ns - now + 999999) / 1000000);
+	}
+	return l->s->n_pidfds && !l->n_running ? TARGETS_MS : -1;
+}
+
+static int set_nudge(const struct weft_loop *l)
+{
+	int due = due_in(l);
+	struct itimerspec t = {0};
+
+	if (l->nudge < 0)
+		return 0;
+	if (l->done || !due)
+		t.it_value.tv_nsec = 1; /* at once, and until somebody looks */
+	else if (due > 0)
+		t.it_value.tv_nsec = (long)due * 1000000; /* less than a second */
+	return timerfd_settime(l->nudge, 0, &t, NULL) ? -errno : 0;
+}
+
+static int step(struct weft_loop *l, int timeout, struct weft_error *err)
 {
 	struct epoll_event events[16];
-	bool snapshots = l->s->plan->uses_ustack;
-	int ret = 0, n, i, timeout;
+	bool records = false;
+	int due = due_in(l), ret = 0, n, i;
 
-	while (!ret && !l->done) {
-		if (snapshots)
-			timeout = 0;
-		else if (l->settling)
-			timeout = SETTLE_MS;
-		else if (l->s->n_pidfds && !l->n_running)
-			timeout = TARGETS_MS;
-		else
-			timeout = -1;
-		n = epoll_wait(l->epoll, events, 16, timeout);
-		if (n < 0 && errno != EINTR)
-			return weft_fail(err, -errno, "RUN", "epoll_wait: %s", strerror(errno));
-		if (n == 0 && !snapshots && l->settling) {
-			l->settling = false;
-			ret = poll_records(l, err);
-		}
-		for (i = 0; i < n && !ret; i++)
-			ret = dispatch(l, &events[i], err);
-		if (snapshots)
-			snapshots = weft_snapshot_step(l->s);
-		if (followed_all_ended(l))
-			finish(l, "target", 0);
+	if (due >= 0 && (timeout < 0 || due < timeout))
+		timeout = due;
+	n = epoll_wait(l->epoll, events, 16, timeout);
+	if (n < 0 && errno != EINTR)
+		return weft_fail(err, -errno, "RUN", "epoll_wait: %s", strerror(errno));
+	for (i = 0; i < n && !ret; i++) {
+		ret = dispatch(l, &events[i], err);
+		records |= events[i].data.u64 >> 32 == SOURCE_RECORDS;
 	}
+	if (!ret && !records && l->settling && l->settle_ns <= weft_now()) {
+		l->settling = false;
+		ret = poll_records(l, err);
+	}
+	if (l->snapshots)
+		l->snapshots = weft_snapshot_step(l->s);
+	if (followed_all_ended(l))
+		finish(l, "target", 0);
 	return ret;
+}
+
+void weft_session_close_loop(struct weft_session *s)
+{
+	struct weft_loop *l = s->loop;
+
+	if (!l)
+		return;
+	if (l->duration >= 0)
+		close(l->duration);
+	if (l->interval >= 0)
+		close(l->interval);
+	if (l->nudge >= 0)
+		close(l->nudge);
+	if (l->epoll >= 0)
+		close(l->epoll);
+	free(l);
+	s->loop = NULL;
+}
+
+int weft_session_open_loop(struct weft_session *s, const struct weft_run_options *options,
+			   struct weft_error *err)
+{
+	struct weft_loop *l;
+	int ret;
+
+	if (s->state != WEFT_SESSION_RUNNING || s->loop)
+		return weft_fail(err, -EINVAL, "SESSION_STATE",
+				 s->loop ? "the session runs already"
+					 : "the session was not started");
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return weft_nomem(err);
+	*l = (struct weft_loop){
+		.s = s,
+		.options = *options,
+		.end = {.reason = "error", .status = 1},
+		.epoll = epoll_create1(EPOLL_CLOEXEC),
+		.duration = -1,
+		.interval = -1,
+		.nudge = -1,
+		.snapshots = s->plan->uses_ustack,
+	};
+	s->loop = l;
+	if (l->epoll < 0)
+		ret = weft_fail(err, -errno, "RUN", "epoll: %s", strerror(errno));
+	else
+		ret = watch(l, err);
+	if (ret)
+		weft_session_close_loop(s);
+	return ret;
+}
+
+int weft_session_poll(struct weft_session *s, int timeout_ms, bool *over, struct weft_end *end,
+		      struct weft_error *err)
+{
+	struct weft_loop *l = s->loop;
+	int ret = 0, set;
+
+	if (!l)
+		return weft_fail(err, -EINVAL, "SESSION_STATE", "the session was not started");
+	if (!l->done)
+		ret = step(l, timeout_ms, err);
+	set = set_nudge(l);
+	if (!ret && set)
+		ret = weft_fail(err, set, "RUN", "timer: %s", strerror(-set));
+	*over = l->done;
+	*end = l->end;
+	return ret;
+}
+
+int weft_session_fd(struct weft_session *s, struct weft_error *err)
+{
+	struct weft_loop *l = s->loop;
+	int ret = 0;
+
+	if (!l)
+		return weft_fail(err, -EINVAL, "SESSION_STATE", "the session was not started");
+	if (l->nudge < 0) {
+		l->nudge = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+		ret = l->nudge < 0 ? -errno : set_nudge(l);
+		if (ret)
+			return weft_fail(err, ret, "RUN", "timer: %s", strerror(-ret));
+		ret = add(l, l->nudge, SOURCE_NUDGE, 0, err);
+	}
+	return ret ? ret : l->epoll;
 }
 
 int weft_session_run(struct weft_session *s, const struct weft_run_options *options,
 		     struct weft_end *end, struct weft_error *err)
 {
-	struct loop l = {.s = s, .options = options, .end = end, .duration = -1, .interval = -1};
+	bool over = false;
 	int ret;
 
 	end->reason = "error";
 	end->status = 1;
+	ret = weft_session_open_loop(s, options, err);
+	while (!ret && !over)
+		ret = weft_session_poll(s, -1, &over, end, err);
+	weft_session_close_loop(s);
+	return ret;
+}
+
+/* ---- looking while it runs ---- */
+
+int weft_session_show(struct weft_session *s, const char *const *names, size_t n,
+		      struct weft_error *err)
+{
+	int ret;
+
 	if (s->state != WEFT_SESSION_RUNNING)
 		return weft_fail(err, -EINVAL, "SESSION_STATE", "the session was not started");
-	l.epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (l.epoll < 0)
-		return weft_fail(err, -errno, "RUN", "epoll: %s", strerror(errno));
-	ret = watch(&l, err);
-	if (!ret)
-		ret = loop_run(&l, err);
-	if (l.duration >= 0)
-		close(l.duration);
-	if (l.interval >= 0)
-		close(l.interval);
-	close(l.epoll);
-	return ret;
+	/* Stacks are named by the mappings that their processes had. */
+	ret = weft_session_poll_processes(s);
+	if (ret)
+		return weft_fail(err, ret, "RUN", "process events: %s", strerror(-ret));
+	return weft_consumer_show(s->consumer, names, n, true, err);
+}
+
+struct weft_symbols *weft_session_symbols(struct weft_session *s)
+{
+	return s->symbols;
 }

@@ -94,6 +94,24 @@ struct weft_run_options {
 int weft_session_run(struct weft_session *s, const struct weft_run_options *options,
 		     struct weft_end *end, struct weft_error *err);
 
+/* The same in steps. poll() waits at most timeout_ms (-1: as long as it takes) for something to do and
+ * does it; *over: the run has come to its end, which *end describes. The loop ends with stop(). */
+int weft_session_open_loop(struct weft_session *s, const struct weft_run_options *options,
+			   struct weft_error *err);
+int weft_session_poll(struct weft_session *s, int timeout_ms, bool *over, struct weft_end *end,
+		      struct weft_error *err);
+void weft_session_close_loop(struct weft_session *s);
+/* Readable when there is something to do, for who waits elsewhere; or -errno. Borrowed. */
+int weft_session_fd(struct weft_session *s, struct weft_error *err);
+
+/* While it runs: hands the aggregations named (n 0: all) to the sink, and the losses counted so far. */
+int weft_session_show(struct weft_session *s, const char *const *names, size_t n,
+		      struct weft_error *err);
+int weft_session_losses(struct weft_session *s, uint64_t *total, struct weft_error *err);
+
+/* What names are found with, once it was started; NULL before. */
+struct weft_symbols *weft_session_symbols(struct weft_session *s);
+
 /* Detaches, runs `end`, writes what remains: records, aggregations, losses, the end. end->status
  * becomes 3 if it was 0 and something was lost. */
 int weft_session_stop(struct weft_session *s, struct weft_end *end, struct weft_error *err);

@@ -13,6 +13,7 @@ void weft_session_release(struct weft_session *s)
 {
 	size_t i;
 
+	weft_session_close_loop(s);
 	weft_session_detach_all(s);
 	for (i = 0; i < s->n_gangs; i++) {
 		if (s->gangs[i]->fd >= 0)

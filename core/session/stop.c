@@ -91,7 +91,7 @@ static int show_rest(struct weft_session *s, struct weft_error *err)
 	return ret;
 }
 
-static int report_losses(struct weft_session *s, uint64_t *total, struct weft_error *err)
+int weft_session_losses(struct weft_session *s, uint64_t *total, struct weft_error *err)
 {
 	struct weft_loss_report *extra;
 	size_t i, k;
@@ -152,7 +152,7 @@ int weft_session_stop(struct weft_session *s, struct weft_end *end, struct weft_
 	report_symbols(s);
 	count_misses(s);
 	if (!ret)
-		ret = report_losses(s, &lost, err);
+		ret = weft_session_losses(s, &lost, err);
 	if (lost && !end->status)
 		end->status = 3;
 	if (ret)

@@ -2,8 +2,8 @@
 /*
  * The target: processes given by number, and a command that the session starts itself. The command
  * is forked before anything is attached, so that its pid is known to every filter, and waits at a
- * pipe until all programs run. If the session ends before that, the pipe closes and the child exits
- * without a trace.
+ * socket until all programs run (a pipe would kill us with SIGPIPE if the child is gone). If the
+ * session ends before that, the socket closes and the child exits without a trace.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -118,8 +119,8 @@ int weft_target_spawn(struct weft_session *s, struct weft_error *err)
 	}
 	if (!argv)
 		return 0;
-	if (pipe2(gate, O_CLOEXEC))
-		return weft_fail(err, -errno, "TARGET_START", "pipe: %s", strerror(errno));
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate))
+		return weft_fail(err, -errno, "TARGET_START", "socketpair: %s", strerror(errno));
 	if (pipe2(status, O_CLOEXEC)) {
 		ret = -errno;
 		goto close_gate;
@@ -159,7 +160,7 @@ int weft_target_release(struct weft_session *s, struct weft_error *err)
 
 	if (!s->command_pid)
 		return 0;
-	if (write(s->command_gate, "", 1) != 1)
+	if (send(s->command_gate, "", 1, MSG_NOSIGNAL) != 1)
 		return weft_fail(err, -errno, "TARGET_START", "cannot start the command: %s",
 				 strerror(errno));
 	close(s->command_gate);
