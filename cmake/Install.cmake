@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-# What is installed, in two parts: runtime (who traces) and dev (who writes a provider, or a program with probes). `cpack -G DEB` makes the
-# packages weft and weft-dev of them.
+# What is installed, in three parts: runtime (who traces), lib (programs that trace by themselves) and dev (who writes one, or a provider,
+# or a program with probes). `cpack -G DEB` makes the packages weft, libweft0 and weft-dev of them.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS trace-cli COMPONENT runtime)
@@ -47,6 +47,14 @@ install(FILES ${CMAKE_BINARY_DIR}/weft-config.cmake ${CMAKE_BINARY_DIR}/weft-con
 install(DIRECTORY plugins/example/ DESTINATION ${CMAKE_INSTALL_DOCDIR}-dev/example COMPONENT dev PATTERN .clang-tidy EXCLUDE)
 install(FILES plugins/ABI.md DESTINATION ${CMAKE_INSTALL_DOCDIR}-dev COMPONENT dev)
 
+# For programs that trace: the library.
+install(TARGETS weft-shared LIBRARY COMPONENT lib NAMELINK_COMPONENT dev)
+install(FILES ${CMAKE_BINARY_DIR}/embed/libweft.a DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+install(FILES embed/include/weft/weft.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/weft COMPONENT dev)
+configure_file(cmake/weft.pc.in ${CMAKE_BINARY_DIR}/weft.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)
+install(DIRECTORY examples/embed/ DESTINATION ${CMAKE_INSTALL_DOCDIR}-dev/embed COMPONENT dev)
+
 # For programs that declare probes of their own: the library, which needs no weft to be there.
 install(TARGETS weft-user-shared LIBRARY COMPONENT runtime NAMELINK_COMPONENT dev)
 install(TARGETS weft-user-static ARCHIVE COMPONENT dev)
@@ -61,13 +69,20 @@ set(CPACK_PACKAGE_VENDOR "the weft authors")
 set(CPACK_PACKAGE_CONTACT "the weft authors <weft@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "plugin-driven tracing of kernels and programs")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_COMPONENTS_ALL runtime dev)
+set(CPACK_COMPONENTS_ALL runtime lib dev)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME weft)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+# The library finds the providers of the package weft; a program may bring its own.
+set(CPACK_DEBIAN_LIB_PACKAGE_NAME libweft0)
+set(CPACK_DEBIAN_LIB_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIB_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_LIB_PACKAGE_RECOMMENDS weft)
+set(CPACK_DEBIAN_LIB_PACKAGE_CONTROL_EXTRA ${CMAKE_SOURCE_DIR}/cmake/libweft0/triggers ${CMAKE_SOURCE_DIR}/cmake/libweft0/shlibs)
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME weft-dev)
+set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libweft0 (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_SUGGESTS weft)
 set(CPACK_STRIP_FILES ON)
