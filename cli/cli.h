@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* trace-cli: what its subcommands share. Only this folder prints. */
+/* trace-cli: what its subcommands share. Only this folder prints, and of weft it knows weft/weft.h alone. */
 #ifndef WEFT_CLI_H
 #define WEFT_CLI_H
 
@@ -9,8 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "core/session/session.h"
-#include "plugins/loader.h"
+#include "weft/weft.h"
 
 /* Exit statuses; scripts rely on them. */
 enum {
@@ -25,10 +24,7 @@ struct cli {
 	const char *plugin_dirs[32];
 	size_t n_plugin_dirs;
 	bool verbose;
-	struct weft_loader *loader;
-	const struct weft_provider *providers[64];
-	size_t n_providers;
-	struct weft_error *err;
+	struct weft_trace *t; /* NULL until cli_open() */
 };
 
 struct cli_command {
@@ -71,30 +67,26 @@ int cli_bad_usage(const struct cli_command *command, const char *format, ...)
 /* Prints text that may hold what strangers chose (paths, names): controls become \xNN. */
 void cli_put(FILE *to, const char *text);
 
-/* Prints every report of cli->err to stderr, with the line at fault, and returns status. */
+/* Prints every report of the last call to stderr, with the line at fault, and returns status. */
 int cli_report(struct cli *cli, int status);
 
-/* Loads the plugins and warns of those that cannot be used. Returns 0 or an exit status. */
+/* Opens the handle; flags: WEFT_TRACE_*. 0, or an exit status with everything said. */
+int cli_open(struct cli *cli, uint32_t flags);
+
+/* Loads the plugins and warns of those that cannot be used; opens the handle if it is not open. 0
+ * or an exit status. */
 int cli_load_plugins(struct cli *cli, bool warn);
 
-int cli_session(struct cli *cli, bool destructive, bool explain, struct weft_session **out);
+/* Reads a probe set as named on the command line: a path, or the bare name of one that comes along.
+ * 0 or an exit status. */
+int cli_read_set(struct cli *cli, const char *name);
 
-/* Where providers and shipped probe sets are; buf holds the answer. */
-enum cli_place { CLI_PROVIDERS, CLI_SETS };
-const char *cli_dir(enum cli_place place, char buf[PATH_MAX]);
+/* A weft_trace_write() to the stream `to`. */
+int cli_write(void *to, const char *bytes, size_t n);
 
-/* The file of a probe set as named on the command line: a path, or the bare name of one that comes
- * along. SET_UNKNOWN with the nearest name. */
-int cli_set_path(struct cli *cli, const char *name, char out[PATH_MAX]);
-bool cli_is_set_file(const char *name); /* by its suffix */
-
-/* The names of the probe sets in a folder, sorted. 0 or -errno. */
-struct cli_sets {
-	char **names;
-	size_t n;
-};
-int cli_sets_read(const char *dir, struct cli_sets *out);
-void cli_sets_finish(struct cli_sets *sets);
+/* Element i of one of weft's arrays. */
+#define CLI_AT(type, array, size, i) \
+	((const struct weft_trace_##type *)weft_trace_at(array, size, i))
 
 /* Splits a command line into words as a shell would, with quotes and backslashes but nothing else.
  * *words is NULL-terminated; the caller frees words[0] and words. -EINVAL: unclosed quote or no word. */
@@ -102,8 +94,5 @@ int cli_split(const char *text, char ***words);
 
 /* Decimal process id, or -1. */
 int32_t cli_pid(const char *text);
-
-/* The type of an argument as a person writes it. */
-const char *cli_type_text(const struct weft_arg_type *type, char buf[64]);
 
 #endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
-#include "config/config.h"
 
 static const struct option options[] = {
 	CLI_COMMON_LONG,
@@ -13,49 +12,16 @@ static const struct option options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static int print_explanation(struct cli *cli, struct weft_session *s)
-{
-	struct weft_arena *arena = weft_arena_create();
-	size_t i, n;
-
-	if (!arena) {
-		weft_nomem(cli->err);
-		return cli_report(cli, CLI_FAILED);
-	}
-	for (i = 0; i < weft_session_n_programs(s); i++) {
-		const struct weft_probe *first;
-		const struct weft_program *prog = weft_session_program(s, i, &first, &n);
-		char name[512], *text;
-
-		weft_probe_format(first, name, sizeof(name));
-		printf("%sprogram %zu, %u instructions: %s", i ? "\n" : "", i + 1, prog->n_insns,
-		       name);
-		if (n > 1)
-			printf(" and %zu more", n - 1);
-		putchar('\n');
-		if (weft_plan_explain(weft_session_plan(s), prog, arena, &text)) {
-			weft_nomem(cli->err);
-			weft_arena_destroy(arena);
-			return cli_report(cli, CLI_FAILED);
-		}
-		fputs(text, stdout);
-	}
-	weft_arena_destroy(arena);
-	return CLI_OK;
-}
-
 static int check_or_explain(struct cli *cli, const struct cli_command *command, int argc,
 			    char **argv)
 {
-	struct weft_session *session = NULL;
-	struct weft_set *set = NULL;
-	bool destructive = false;
-	char path[PATH_MAX];
+	const struct weft_trace_counts *counts;
+	uint32_t flags = command == &cli_explain ? WEFT_TRACE_EXPLAIN : 0;
 	int o, status;
 
 	while ((o = getopt_long(argc, argv, CLI_COMMON_SHORT, options, NULL)) != -1) {
 		if (o == CLI_OPTION_OTHERS) {
-			destructive = true;
+			flags |= WEFT_TRACE_DESTRUCTIVE;
 			continue;
 		}
 		status = cli_common_option(cli, command, o, optarg);
@@ -65,23 +31,22 @@ static int check_or_explain(struct cli *cli, const struct cli_command *command, 
 	if (optind + 1 != argc)
 		return cli_bad_usage(command, optind < argc ? "one probe set at a time"
 							    : "which probe set?");
-	status = cli_load_plugins(cli, true);
-	if (!status &&
-	    (cli_set_path(cli, argv[optind], path) || weft_config_load_file(path, &set, cli->err)))
-		status = cli_report(cli, CLI_USAGE);
+	status = cli_open(cli, flags);
 	if (!status)
-		status = cli_session(cli, destructive, command == &cli_explain, &session);
-	if (!status && weft_session_prepare(session, set, cli->err))
-		status = cli_report(cli, CLI_USAGE);
-	if (!status && command == &cli_explain)
-		status = print_explanation(cli, session);
-	else if (!status)
-		printf("%s: ok: %zu clauses, %zu probes, %zu programs\n", argv[optind],
-		       set->n_clauses, weft_session_n_probes(session),
-		       weft_session_n_programs(session));
-	weft_session_destroy(session);
-	weft_set_destroy(set);
-	return status;
+		status = cli_load_plugins(cli, true);
+	if (!status)
+		status = cli_read_set(cli, argv[optind]);
+	if (status)
+		return status;
+	if (weft_trace_prepare(cli->t))
+		return cli_report(cli, CLI_USAGE);
+	if (command == &cli_explain)
+		return weft_trace_explain(cli->t, cli_write, stdout) ? cli_report(cli, CLI_FAILED)
+								     : CLI_OK;
+	counts = weft_trace_counts(cli->t);
+	printf("%s: ok: %u clauses, %zu probes, %zu programs\n", argv[optind], counts->n_clauses,
+	       counts->n_probes, counts->n_programs);
+	return CLI_OK;
 }
 
 static int check_main(struct cli *cli, int argc, char **argv)

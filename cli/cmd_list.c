@@ -14,47 +14,26 @@ static const struct option options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-struct list {
-	struct cli *cli;
-	struct weft_session *session;
-};
-
 /* What a name of a probe can hold is the registry's affair (no control characters): it prints as it is. */
-static int print_probe(const struct weft_probe *probe, void *arg)
+static int print_probe(void *arg, const struct weft_trace_probe *probe)
 {
-	char small[512], *text = small;
-	int n = weft_probe_format(probe, small, sizeof(small));
-	int ret = 0;
-
 	(void)arg;
-	if (n < 0)
-		return n;
-	if ((size_t)n >= sizeof(small)) {
-		text = malloc((size_t)n + 1);
-		if (!text)
-			return -ENOMEM;
-		weft_probe_format(probe, text, (size_t)n + 1);
-	}
-	if (fwrite_unlocked(text, 1, (size_t)n, stdout) != (size_t)n ||
+	if (fwrite_unlocked(probe->text, 1, probe->length, stdout) != probe->length ||
 	    putc_unlocked('\n', stdout) == EOF)
-		ret = -EPIPE;
-	if (text != small)
-		free(text);
-	return ret;
+		return -EPIPE;
+	return 0;
 }
 
-static void print_arg(const char *which, const struct weft_arg *a)
+static void print_arg(const char *which, const struct weft_trace_argument *a)
 {
-	char type[64];
-
-	printf("    %-8s %-16s %s", which, a->name ? a->name : "", cli_type_text(&a->type, type));
+	printf("    %-8s %-16s %s", which, a->name ? a->name : "", a->type);
 	if (a->unreadable)
 		printf("  (cannot be read: %s)", a->unreadable);
 	putchar('\n');
 }
 
 /* "    2 sites  -4@%eax 8@(%rdi)", and what of it cannot be read. */
-static void print_layout(const struct weft_layout *l)
+static void print_layout(const struct weft_trace_layout *l)
 {
 	uint32_t i;
 
@@ -62,66 +41,50 @@ static void print_layout(const struct weft_layout *l)
 	if (l->text && *l->text)
 		printf("  %s", l->text);
 	putchar('\n');
-	for (i = 0; i < l->n_args; i++)
-		if (l->args[i].unreadable)
-			printf("             arg%u: %s\n", i, l->args[i].unreadable);
+	for (i = 0; i < l->n_arguments; i++) {
+		const struct weft_trace_argument *a =
+			CLI_AT(argument, l->arguments, l->argument_size, i);
+
+		if (a->unreadable)
+			printf("             arg%u: %s\n", i, a->unreadable);
+	}
 }
 
-static int print_verbose(const struct weft_probe *probe, void *arg)
+static int print_verbose(void *arg, const struct weft_trace_probe *probe)
 {
-	struct list *list = arg;
-	const struct weft_layout *layouts;
-	const struct weft_probe_info *info;
-	char which[32], type[64];
-	const char *note;
-	uint32_t i, n_layouts;
+	const struct weft_trace_details *d;
+	struct cli *cli = arg;
+	char which[32];
+	uint32_t i;
 	int ret;
 
-	ret = print_probe(probe, arg);
+	ret = print_probe(arg, probe);
 	if (ret)
 		return ret;
-	ret = weft_session_describe(list->session, probe, &info, &layouts, &n_layouts,
-				    list->cli->err);
-	if (ret) {
-		printf("    (%s)\n", weft_error_text(list->cli->err));
-		weft_error_clear(list->cli->err);
+	if (weft_trace_describe(cli->t, probe, &d)) {
+		printf("    (%s)\n", weft_trace_report(cli->t, 0)->text);
 		return 0;
 	}
-	if (info->prototype)
-		printf("    %s\n", info->prototype);
-	if (weft_session_note(list->session, probe, &note, list->cli->err))
-		weft_error_clear(list->cli->err);
-	else if (note)
-		printf("    %s\n", note);
-	for (i = 0; i < info->n_args; i++) {
+	if (d->prototype)
+		printf("    %s\n", d->prototype);
+	if (d->note)
+		printf("    %s\n", d->note);
+	for (i = 0; i < d->n_arguments; i++) {
 		snprintf(which, sizeof(which), "arg%u", i);
-		print_arg(which, &info->args[i]);
+		print_arg(which, CLI_AT(argument, d->arguments, d->argument_size, i));
 	}
-	for (i = 0; i < n_layouts; i++)
-		print_layout(&layouts[i]);
-	if (info->retval_type.kind)
-		printf("    %-8s %-16s %s\n", "retval", "", cli_type_text(&info->retval_type, type));
-	if (info->pairing.role == WEFT_PAIRING_RETURN)
+	for (i = 0; i < d->n_layouts; i++)
+		print_layout(CLI_AT(layout, d->layouts, d->layout_size, i));
+	if (d->retval)
+		printf("    %-8s %-16s %s\n", "retval", "", d->retval);
+	if (d->has_elapsed)
 		printf("    %-8s %-16s %s\n", "elapsed", "", "int64 (ns since the entry)");
 	return 0;
 }
 
-static int parse_pattern(const char *text, struct weft_pattern *out, struct weft_error *err)
-{
-	const char *fields[WEFT_N_FIELDS] = {"", "", "", ""};
-
-	/* A provider's name alone is the natural thing to type first. */
-	if (text && strchr(text, ':'))
-		return weft_pattern_parse(text, out, err);
-	if (text)
-		fields[WEFT_FIELD_PROVIDER] = text;
-	return weft_pattern_from_fields(fields, out, err);
-}
-
 static int list_main(struct cli *cli, int argc, char **argv)
 {
-	struct list list = {.cli = cli};
-	struct weft_pattern pattern;
+	struct weft_trace_target target = {.struct_size = sizeof(target)};
 	int32_t pids[256];
 	size_t n_pids = 0;
 	int o, status, ret;
@@ -142,25 +105,21 @@ static int list_main(struct cli *cli, int argc, char **argv)
 	if (optind + 1 < argc)
 		return cli_bad_usage(&cli_list, "one pattern at a time, not '%s' as well",
 				     argv[optind + 1]);
-	if (parse_pattern(argv[optind], &pattern, cli->err))
-		return cli_report(cli, CLI_USAGE);
 	status = cli_load_plugins(cli, true);
-	if (!status)
-		status = cli_session(cli, false, false, &list.session);
-	if (!status && n_pids && weft_session_set_target(list.session, pids, n_pids, false, cli->err))
-		status = cli_report(cli, CLI_USAGE);
-	if (!status) {
-		ret = weft_session_find(list.session, &pattern,
-					cli->verbose ? print_verbose : print_probe, &list, cli->err);
-		if (ret == -EPIPE)
-			status = CLI_FAILED;
-		else if (ret)
-			status = cli_report(cli, ret == -ENOENT || ret == -EINVAL ? CLI_USAGE
-										  : CLI_FAILED);
-	}
-	weft_session_destroy(list.session);
-	weft_pattern_finish(&pattern);
-	return status;
+	if (status)
+		return status;
+	target.pids = pids;
+	target.n_pids = n_pids;
+	if (n_pids && weft_trace_target(cli->t, &target))
+		return cli_report(cli, CLI_FAILED);
+	ret = weft_trace_list(cli->t, argv[optind], cli->verbose ? print_verbose : print_probe, cli);
+	if (ret == -EPIPE)
+		return CLI_FAILED;
+	if (ret)
+		return cli_report(cli, ret == -ENOENT || ret == -EINVAL || ret == -ESRCH
+					       ? CLI_USAGE
+					       : CLI_FAILED);
+	return CLI_OK;
 }
 
 const struct cli_command cli_list = {

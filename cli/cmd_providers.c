@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "cli/cli.h"
-#include "config/config.h"
 
 static const struct option options[] = {CLI_COMMON_LONG, {NULL, 0, NULL, 0}};
 
@@ -18,6 +17,7 @@ static const struct option schema_options[] = {
 
 static int providers_main(struct cli *cli, int argc, char **argv)
 {
+	const struct weft_trace_plugin *p;
 	int o, status;
 	size_t i;
 
@@ -31,20 +31,19 @@ static int providers_main(struct cli *cli, int argc, char **argv)
 	status = cli_load_plugins(cli, false);
 	if (status)
 		return status;
-	for (i = 0; i < weft_loader_count(cli->loader); i++) {
-		const struct weft_loader_entry *e = weft_loader_entry(cli->loader, i);
+	for (i = 0; (p = weft_trace_plugin(cli->t, i)); i++) {
 		char abi[32] = "-";
 
-		if (e->abi_version)
-			snprintf(abi, sizeof(abi), "%u.%u", WEFT_ABI_MAJOR(e->abi_version),
-				 WEFT_ABI_MINOR(e->abi_version));
-		printf("%-16s ABI %-6s %-9s ", e->name ? e->name : "?", abi,
-		       e->state == WEFT_LOADER_USABLE ? "usable" : "rejected");
-		cli_put(stdout, e->path);
+		if (p->abi_version)
+			snprintf(abi, sizeof(abi), "%u.%u", p->abi_version >> 16,
+				 p->abi_version & 0xffff);
+		printf("%-16s ABI %-6s %-9s ", p->name ? p->name : "?", abi,
+		       p->is_usable ? "usable" : "rejected");
+		cli_put(stdout, p->path);
 		printf("\n%16s ", "");
-		cli_put(stdout, e->provider ? e->provider->summary : e->text);
-		if (e->tag)
-			printf(" [%s]", e->tag);
+		cli_put(stdout, p->is_usable ? p->summary : p->text);
+		if (p->tag)
+			printf(" [%s]", p->tag);
 		putchar('\n');
 	}
 	return CLI_OK;
@@ -52,15 +51,12 @@ static int providers_main(struct cli *cli, int argc, char **argv)
 
 static int schema_main(struct cli *cli, int argc, char **argv)
 {
-	struct weft_config_provider list[64];
-	bool reference = false;
-	int o, status, ret;
-	char *text = NULL;
-	size_t i;
+	int page = WEFT_TRACE_JSON_SCHEMA;
+	int o, status;
 
 	while ((o = getopt_long(argc, argv, CLI_COMMON_SHORT, schema_options, NULL)) != -1) {
 		if (o == CLI_OPTION_OTHERS) {
-			reference = true;
+			page = WEFT_TRACE_REFERENCE;
 			continue;
 		}
 		status = cli_common_option(cli, &cli_schema, o, optarg);
@@ -72,17 +68,8 @@ static int schema_main(struct cli *cli, int argc, char **argv)
 	status = cli_load_plugins(cli, true);
 	if (status)
 		return status;
-	for (i = 0; i < cli->n_providers; i++) {
-		list[i].name = cli->providers[i]->name;
-		list[i].summary = cli->providers[i]->summary;
-		list[i].options = cli->providers[i]->options;
-	}
-	ret = reference ? weft_config_reference(list, cli->n_providers, &text, cli->err)
-			: weft_config_schema(list, cli->n_providers, &text, cli->err);
-	if (ret)
+	if (weft_trace_page(cli->t, page, cli_write, stdout))
 		return cli_report(cli, CLI_FAILED);
-	fputs(text, stdout);
-	free(text);
 	return CLI_OK;
 }
 

@@ -12,9 +12,6 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "config/config.h"
-#include "core/number.h"
-#include "core/output/output.h"
 
 enum {
 	OPTION_DURATION = CLI_OPTION_OTHERS,
@@ -71,7 +68,7 @@ static int parse_options(struct run *r, int argc, char **argv)
 			r->format = optarg;
 			break;
 		case OPTION_DURATION:
-			if (weft_parse_duration(optarg, &r->duration_ns) || !r->duration_ns)
+			if (weft_trace_duration(optarg, &r->duration_ns) || !r->duration_ns)
 				return cli_bad_usage(
 					&cli_run,
 					"--duration: '%s' is no duration (500ms, 10s, 5m)", optarg);
@@ -122,7 +119,7 @@ static int parse_operands(struct run *r, int argc, char **argv)
 	return -1;
 }
 
-static int set_params(struct run *r, struct weft_set *set)
+static int set_params(struct run *r)
 {
 	size_t i;
 
@@ -137,7 +134,7 @@ static int set_params(struct run *r, struct weft_set *set)
 					     r->params[i]);
 		}
 		*equals = '\0';
-		ret = weft_set_param(set, name, equals + 1, r->cli->err);
+		ret = weft_trace_param(r->cli->t, name, equals + 1);
 		free(name);
 		if (ret)
 			return cli_report(r->cli, CLI_USAGE);
@@ -146,29 +143,61 @@ static int set_params(struct run *r, struct weft_set *set)
 }
 
 /* -p and -c take the place of the set's target. */
-static int set_target(struct run *r, struct weft_set *set, char ***words)
+static int set_target(struct run *r)
 {
+	struct weft_trace_target target = {
+		.struct_size = sizeof(target),
+		.flags = r->follow ? WEFT_TRACE_FOLLOW : 0,
+		.pids = r->pids,
+		.n_pids = r->n_pids,
+		.command = (const char *const *)r->rest,
+	};
+	char **words = NULL;
 	int ret;
 
-	if (r->follow)
-		set->target.follow = true;
-	if (r->n_pids || r->command || r->rest) {
-		set->target.pids = r->pids;
-		set->target.n_pids = r->n_pids;
-		set->target.command = r->rest;
-		set->target.pos = (struct weft_pos){0};
-	}
-	if (!r->command)
-		return 0;
-	if (r->rest)
+	if (r->command && r->rest)
 		return cli_bad_usage(&cli_run, "a command by -c or after --, not both");
-	ret = cli_split(r->command, words);
-	if (ret)
-		return cli_bad_usage(&cli_run, "-c: '%s': %s", r->command,
-				     ret == -EINVAL ? "no command, or a quote that is not closed"
-						    : strerror(-ret));
-	set->target.command = *words;
+	if (r->command) {
+		ret = cli_split(r->command, &words);
+		if (ret)
+			return cli_bad_usage(&cli_run, "-c: '%s': %s", r->command,
+					     ret == -EINVAL
+						     ? "no command, or a quote that is not closed"
+						     : strerror(-ret));
+		target.command = (const char *const *)words;
+	}
+	ret = weft_trace_target(r->cli->t, &target);
+	if (words)
+		free(words[0]);
+	free(words);
+	return ret ? cli_report(r->cli, CLI_FAILED) : 0;
+}
+
+/* Straight to where it goes: the library hands over whole lines, and says when. */
+static int write_to(int fd, const char *bytes, size_t n)
+{
+	ssize_t done;
+
+	for (; n; bytes += done, n -= (size_t)done) {
+		done = write(fd, bytes, n);
+		if (done < 0 && errno != EINTR)
+			return -errno;
+		if (done < 0)
+			done = 0;
+	}
 	return 0;
+}
+
+static int write_results(void *arg, const char *bytes, size_t n)
+{
+	(void)arg;
+	return write_to(STDOUT_FILENO, bytes, n);
+}
+
+static int write_messages(void *arg, const char *bytes, size_t n)
+{
+	(void)arg;
+	return write_to(STDERR_FILENO, bytes, n);
 }
 
 static int terminal_width(void)
@@ -200,63 +229,72 @@ static double ms_since(const struct timespec *start)
 	       (double)(now.tv_nsec - start->tv_nsec) / 1e6;
 }
 
-static void say_attached(struct run *r, const struct weft_session *s, const struct timespec *start)
+static void say_attached(struct run *r, const struct timespec *start)
 {
+	const struct weft_trace_counts *counts = weft_trace_counts(r->cli->t);
+
 	if (r->cli->verbose)
 		fprintf(stderr,
 			"trace-cli: %zu probes, %zu programs, attached %.1f ms after the start; maps "
 			"take %llu KiB of kernel memory\n",
-			weft_session_n_probes(s), weft_session_n_programs(s), ms_since(start),
-			(unsigned long long)weft_session_map_memory(s) / 1024);
+			counts->n_probes, counts->n_programs, ms_since(start),
+			(unsigned long long)counts->map_bytes / 1024);
 	else if (isatty(STDERR_FILENO))
-		fprintf(stderr, "tracing %zu probes; Ctrl-C ends\n", weft_session_n_probes(s));
+		fprintf(stderr, "tracing %zu probes; Ctrl-C ends\n", counts->n_probes);
 }
 
-static int trace(struct run *r, struct weft_session *s, struct weft_sink *sink,
-		 const struct timespec *start)
+static int trace(struct run *r, const struct timespec *start)
 {
-	struct weft_run_options run = {.duration_ns = r->duration_ns};
-	struct weft_end end = {.reason = "error", .status = CLI_FAILED};
-	char *log = NULL;
-	size_t said;
+	struct weft_trace_run_options run = {
+		.struct_size = sizeof(run),
+		.duration_ns = r->duration_ns,
+		.stop_fd = block_signals(),
+	};
+	struct weft_trace *t = r->cli->t;
 	int ret, stopped;
 
-	run.stop_fd = block_signals();
-	ret = weft_session_start(s, sink, &log, r->cli->err);
-	if (ret) {
+	if (run.stop_fd >= 0)
+		run.flags = WEFT_TRACE_STOP_FD;
+	if (weft_trace_start(t, &run)) {
+		const char *log = weft_trace_verifier_log(t);
+
 		cli_report(r->cli, CLI_FAILED);
 		if (log)
 			fprintf(stderr, "%s\n",
 				r->log ? log : "  --verifier-log shows what the verifier said");
-		free(log);
-		if (run.stop_fd >= 0)
-			close(run.stop_fd);
 		return CLI_FAILED;
 	}
-	free(log);
-	say_attached(r, s, start);
-	ret = weft_session_run(s, &run, &end, r->cli->err);
-	said = weft_error_count(r->cli->err);
-	stopped = weft_session_stop(s, &end, r->cli->err);
-	if (ret) /* what fails now fails for the reason that the run failed for */
-		weft_error_truncate(r->cli->err, said);
+	say_attached(r, start);
+	ret = weft_trace_run(t);
+	stopped = weft_trace_stop(t);
 	if (run.stop_fd >= 0)
 		close(run.stop_fd);
-	if (ret == -EPIPE || (!ret && stopped == -EPIPE))
+	if (ret == -EPIPE || stopped == -EPIPE)
 		return CLI_FAILED; /* the reader has gone: it knows */
-	if (ret || stopped)
+	if (stopped)
 		return cli_report(r->cli, CLI_FAILED);
-	return end.status;
+	return weft_trace_end(t)->status;
+}
+
+static int set_output(struct run *r)
+{
+	const struct weft_trace_output output = {
+		.struct_size = sizeof(output),
+		.flags = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) && !getenv("NO_COLOR")
+				 ? WEFT_TRACE_COLOR
+				 : 0,
+		.format = r->format,
+		.width = (uint32_t)terminal_width(),
+		.results = write_results,
+		.messages = write_messages,
+	};
+
+	return weft_trace_output(r->cli->t, &output) ? cli_report(r->cli, CLI_USAGE) : 0;
 }
 
 static int run_main(struct cli *cli, int argc, char **argv)
 {
 	struct run r = {.cli = cli, .format = "text"};
-	struct weft_output_options output = {.out = stdout, .messages = stderr};
-	struct weft_session *session = NULL;
-	struct weft_set *set = NULL;
-	struct weft_sink sink = {0};
-	char **words = NULL, path[PATH_MAX];
 	struct timespec start;
 	int status;
 
@@ -267,33 +305,20 @@ static int run_main(struct cli *cli, int argc, char **argv)
 	status = parse_operands(&r, argc, argv);
 	if (status >= 0)
 		return status;
-
-	output.width = terminal_width();
-	output.color = isatty(STDOUT_FILENO) && isatty(STDERR_FILENO) && !getenv("NO_COLOR");
-	if (weft_output_create(r.format, &output, &sink, cli->err))
-		return cli_report(cli, CLI_USAGE);
-	status = cli_load_plugins(cli, true);
-	if (!status &&
-	    (cli_set_path(cli, r.file, path) || weft_config_load_file(path, &set, cli->err)))
+	status = cli_open(cli, r.destructive ? WEFT_TRACE_DESTRUCTIVE : 0);
+	if (!status)
+		status = set_output(&r);
+	if (!status)
+		status = cli_load_plugins(cli, true);
+	if (!status)
+		status = cli_read_set(cli, r.file);
+	if (!status)
+		status = set_params(&r);
+	if (!status)
+		status = set_target(&r);
+	if (!status && weft_trace_prepare(cli->t))
 		status = cli_report(cli, CLI_USAGE);
-	if (!status)
-		status = set_params(&r, set);
-	if (!status)
-		status = set_target(&r, set, &words);
-	if (!status)
-		status = cli_session(cli, r.destructive, false, &session);
-	if (!status && weft_session_prepare(session, set, cli->err))
-		status = cli_report(cli, CLI_USAGE);
-	if (!status)
-		status = trace(&r, session, &sink, &start);
-	weft_session_destroy(session);
-	weft_set_destroy(set);
-	if (sink.destroy)
-		sink.destroy(sink.self);
-	if (words)
-		free(words[0]);
-	free(words);
-	return status;
+	return status ? status : trace(&r, &start);
 }
 
 const struct cli_command cli_run = {

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* trace-cli sets: the probe sets that come along. */
-#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
-#include "config/config.h"
 
 static const struct option options[] = {
 	CLI_COMMON_LONG,
@@ -17,94 +14,79 @@ static const struct option options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
+struct sets {
+	char **names, **paths;
+	size_t n;
+};
 
-/* The name without its suffix, or NULL: the file is no set. */
-static char *name_of(const char *file)
+static void finish(struct sets *sets)
 {
-	return cli_is_set_file(file) && *file != '.' ? strndup(file, strcspn(file, ".")) : NULL;
-}
-
-int cli_sets_read(const char *dir, struct cli_sets *out)
-{
-	struct dirent *d;
-	DIR *at = opendir(dir);
-	char **grown, *name;
-	int ret = 0;
-
-	*out = (struct cli_sets){0};
-	if (!at)
-		return -errno;
-	while (!ret && (d = readdir(at))) {
-		name = name_of(d->d_name);
-		if (!name)
-			continue;
-		grown = realloc(out->names, (out->n + 1) * sizeof(*grown));
-		if (!grown) {
-			free(name);
-			ret = -ENOMEM;
-			break;
-		}
-		out->names = grown;
-		out->names[out->n++] = name;
-	}
-	closedir(at);
-	if (ret)
-		cli_sets_finish(out);
-	else if (out->n)
-		qsort(out->names, out->n, sizeof(*out->names), by_name);
-	return ret;
-}
-
-void cli_sets_finish(struct cli_sets *sets)
-{
-	for (size_t i = 0; i < sets->n; i++)
+	for (size_t i = 0; i < sets->n; i++) {
 		free(sets->names[i]);
+		free(sets->paths[i]);
+	}
 	free(sets->names);
-	*sets = (struct cli_sets){0};
+	free(sets->paths);
 }
 
-static void print_details(const struct weft_set *set, const char *path)
+/* They are read once all are known: not while they are listed. */
+static int remember(void *arg, const char *name, const char *path)
+{
+	struct sets *sets = arg;
+	char **names = realloc(sets->names, (sets->n + 1) * sizeof(*names));
+	char **paths;
+
+	if (!names)
+		return -ENOMEM;
+	sets->names = names;
+	paths = realloc(sets->paths, (sets->n + 1) * sizeof(*paths));
+	if (!paths)
+		return -ENOMEM;
+	sets->paths = paths;
+	names[sets->n] = strdup(name);
+	paths[sets->n] = strdup(path);
+	sets->n++;
+	return names[sets->n - 1] && paths[sets->n - 1] ? 0 : -ENOMEM;
+}
+
+static void print_details(const struct weft_trace_set_info *info, const char *path)
 {
 	fputs("                     ", stdout);
 	cli_put(stdout, path);
 	putchar('\n');
-	for (size_t i = 0; i < set->n_params; i++) {
+	for (size_t i = 0; i < info->n_params; i++) {
+		const struct weft_trace_param *p = CLI_AT(param, info->params, info->param_size, i);
+
 		fputs("                     --param ", stdout);
-		cli_put(stdout, set->params[i].name.s);
+		cli_put(stdout, p->name);
 		putchar('=');
-		cli_put(stdout, set->params[i].value.s);
+		cli_put(stdout, p->value);
 		putchar('\n');
 	}
 }
 
-static int print_set(struct cli *cli, const char *dir, const char *name)
+static int print_set(struct cli *cli, const char *name, const char *path)
 {
-	struct weft_set *set;
-	char path[PATH_MAX];
+	const struct weft_trace_set_info *info;
 
-	if (snprintf(path, sizeof(path), "%s/%s.yaml", dir, name) >= (int)sizeof(path))
-		return 0;
-	if (weft_config_load_file(path, &set, cli->err))
+	if (weft_trace_set_file(cli->t, path))
+		return cli_report(cli, CLI_FAILED);
+	info = weft_trace_set_info(cli->t);
+	if (!info)
 		return cli_report(cli, CLI_FAILED);
 	printf("%-20s ", name);
-	cli_put(stdout, set->description.s ? set->description.s : "");
+	cli_put(stdout, info->description ? info->description : "");
 	putchar('\n');
 	if (cli->verbose)
-		print_details(set, path);
-	weft_set_destroy(set);
+		print_details(info, path);
 	return 0;
 }
 
 static int sets_main(struct cli *cli, int argc, char **argv)
 {
 	bool names_only = false;
-	struct cli_sets sets;
-	int o, status = 0, ret;
-	char dir[PATH_MAX];
+	struct sets sets = {0};
+	int o, status;
 
 	while ((o = getopt_long(argc, argv, CLI_COMMON_SHORT, options, NULL)) != -1) {
 		if (o == CLI_OPTION_OTHERS) {
@@ -117,21 +99,16 @@ static int sets_main(struct cli *cli, int argc, char **argv)
 	}
 	if (optind < argc)
 		return cli_bad_usage(&cli_sets, "takes no argument: '%s'", argv[optind]);
-	cli_dir(CLI_SETS, dir);
-	ret = cli_sets_read(dir, &sets);
-	if (ret) {
-		weft_fail(cli->err, ret, "SETS_DIR",
-			  "the folder of probe sets %s cannot be read: %s", dir, strerror(-ret));
-		return cli_report(cli, CLI_FAILED);
-	}
-	status = 0;
+	status = cli_open(cli, 0);
+	if (!status && weft_trace_sets(cli->t, remember, &sets))
+		status = cli_report(cli, CLI_FAILED);
 	for (size_t i = 0; i < sets.n && !status; i++) {
 		if (names_only)
 			puts(sets.names[i]);
 		else
-			status = print_set(cli, dir, sets.names[i]);
+			status = print_set(cli, sets.names[i], sets.paths[i]);
 	}
-	cli_sets_finish(&sets);
+	finish(&sets);
 	return status;
 }
 

@@ -49,66 +49,82 @@ int cli_common_option(struct cli *cli, const struct cli_command *command, int op
 	}
 }
 
-int cli_load_plugins(struct cli *cli, bool warn)
-{
-	char buf[PATH_MAX];
-	size_t i;
-
-	cli->loader = weft_loader_create();
-	if (!cli->loader) {
-		weft_nomem(cli->err);
-		return cli_report(cli, CLI_FAILED);
-	}
-	for (i = 0; i < cli->n_plugin_dirs; i++)
-		if (weft_loader_add_dir(cli->loader, cli->plugin_dirs[i], true, cli->err))
-			return cli_report(cli, CLI_USAGE);
-	if (!cli->n_plugin_dirs &&
-	    weft_loader_add_dir(cli->loader, cli_dir(CLI_PROVIDERS, buf), true, cli->err))
-		return cli_report(cli, CLI_FAILED);
-	for (i = 0; i < weft_loader_count(cli->loader); i++) {
-		const struct weft_loader_entry *e = weft_loader_entry(cli->loader, i);
-
-		if (e->state == WEFT_LOADER_USABLE) {
-			if (cli->n_providers < sizeof(cli->providers) / sizeof(cli->providers[0]))
-				cli->providers[cli->n_providers++] = e->provider;
-		} else if (warn) {
-			fputs("trace-cli: warning: plugin ", stderr);
-			cli_put(stderr, e->path);
-			fputs(" is not used: ", stderr);
-			cli_put(stderr, e->text);
-			fprintf(stderr, " [%s]\n", e->tag);
-		}
-	}
-	return 0;
-}
-
-static void print_log(void *arg, enum weft_log_level level, const char *source, const char *text)
+static void print_log(void *arg, int level, const char *source, const char *text)
 {
 	const struct cli *cli = arg;
 
-	if (level < WEFT_LOG_WARNING && !(cli->verbose && level == WEFT_LOG_INFO))
+	if (level < WEFT_TRACE_WARNING && !(cli->verbose && level == WEFT_TRACE_INFO))
 		return;
-	fprintf(stderr, "trace-cli: %s%s%s", level == WEFT_LOG_WARNING ? "warning: " : "",
+	fprintf(stderr, "trace-cli: %s%s%s", level == WEFT_TRACE_WARNING ? "warning: " : "",
 		strcmp(source, "weft") ? source : "", strcmp(source, "weft") ? ": " : "");
 	cli_put(stderr, text);
 	fputc('\n', stderr);
 }
 
-int cli_session(struct cli *cli, bool destructive, bool explain, struct weft_session **out)
+int cli_open(struct cli *cli, uint32_t flags)
 {
-	struct weft_session_env env = {
-		.providers = cli->providers,
-		.n_providers = cli->n_providers,
+	const struct weft_trace_options options = {
+		.struct_size = sizeof(options),
+		.flags = flags | (cli->verbose ? WEFT_TRACE_LINES : 0),
+		.arg = cli,
 		.log = print_log,
-		.log_arg = cli,
-		.destructive = destructive,
-		.explain = explain,
-		.lines = cli->verbose,
 	};
 
-	if (weft_session_create(&env, out, cli->err))
+	if (!weft_trace_open(&options, &cli->t))
+		return 0;
+	if (cli->t)
 		return cli_report(cli, CLI_FAILED);
+	fputs("trace-cli: error: out of memory [NO_MEMORY]\n", stderr);
+	return CLI_FAILED;
+}
+
+static void warn_of_plugins(const struct cli *cli)
+{
+	const struct weft_trace_plugin *p;
+
+	for (size_t i = 0; (p = weft_trace_plugin(cli->t, i)); i++) {
+		if (p->is_usable)
+			continue;
+		fputs("trace-cli: warning: plugin ", stderr);
+		cli_put(stderr, p->path);
+		fputs(" is not used: ", stderr);
+		cli_put(stderr, p->text);
+		fprintf(stderr, " [%s]\n", p->tag);
+	}
+}
+
+int cli_load_plugins(struct cli *cli, bool warn)
+{
+	int status = cli->t ? 0 : cli_open(cli, 0);
+
+	if (status)
+		return status;
+	for (size_t i = 0; i < cli->n_plugin_dirs; i++)
+		if (weft_trace_plugins(cli->t, cli->plugin_dirs[i]))
+			return cli_report(cli, CLI_USAGE);
+	if (!cli->n_plugin_dirs && weft_trace_plugins(cli->t, NULL))
+		return cli_report(cli, CLI_FAILED);
+	if (warn)
+		warn_of_plugins(cli);
 	return 0;
+}
+
+int cli_read_set(struct cli *cli, const char *name)
+{
+	char path[PATH_MAX];
+
+	if (weft_trace_find_set(cli->t, name, path, sizeof(path)) ||
+	    weft_trace_set_file(cli->t, path))
+		return cli_report(cli, CLI_USAGE);
+	return 0;
+}
+
+int cli_write(void *to, const char *bytes, size_t n)
+{
+	errno = 0;
+	if (fwrite(bytes, 1, n, to) == n)
+		return 0;
+	return errno ? -errno : -EIO;
 }
 
 int cli_split(const char *text, char ***words)
@@ -173,25 +189,4 @@ int32_t cli_pid(const char *text)
 	if (errno || end == text || *end || v < 1 || v > INT32_MAX || *text < '0' || *text > '9')
 		return -1;
 	return (int32_t)v;
-}
-
-const char *cli_type_text(const struct weft_arg_type *type, char buf[64])
-{
-	if (type->text)
-		return type->text;
-	switch (type->kind) {
-	case WEFT_TYPE_INT:
-		snprintf(buf, 64, "%s%u", type->flags & WEFT_TYPE_SIGNED ? "int" : "uint",
-			 type->size * 8);
-		return buf;
-	case WEFT_TYPE_POINTER:
-		return type->space == WEFT_SPACE_USER ? "pointer (user)" : "pointer (kernel)";
-	case WEFT_TYPE_STRING:
-		return "string";
-	case WEFT_TYPE_BYTES:
-		return "bytes";
-	default:
-		snprintf(buf, 64, "BTF type %u", type->btf_id);
-		return buf;
-	}
 }

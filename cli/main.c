@@ -49,31 +49,25 @@ int main(int argc, char **argv)
 		return CLI_OK;
 	}
 	if (!strcmp(argv[1], "--version")) {
-		printf("trace-cli %s, provider ABI %u.%u\n", WEFT_VERSION,
-		       WEFT_ABI_MAJOR(WEFT_ABI_CURRENT), WEFT_ABI_MINOR(WEFT_ABI_CURRENT));
+		printf("trace-cli %s, provider ABI %u.%u\n", weft_version_text(),
+		       weft_version_provider_abi() >> 16, weft_version_provider_abi() & 0xffff);
 		return CLI_OK;
 	}
 	for (i = 0; i < cli_n_commands; i++) {
 		names[i] = cli_commands[i]->name;
 		if (strcmp(argv[1], cli_commands[i]->name))
 			continue;
-		cli.err = weft_error_create();
-		if (!cli.err) {
-			fputs("trace-cli: error: out of memory [NO_MEMORY]\n", stderr);
-			return CLI_FAILED;
-		}
 		snprintf(program, sizeof(program), "trace-cli %s", cli_commands[i]->name);
 		argv[1] = program;
 		status = cli_commands[i]->run(&cli, argc - 1, argv + 1);
-		weft_loader_destroy(cli.loader);
-		weft_error_destroy(cli.err);
+		weft_trace_close(cli.t);
 		if (fflush(stdout) && status == CLI_OK) {
 			perror("trace-cli: cannot write");
 			status = CLI_FAILED;
 		}
 		return status;
 	}
-	near = weft_nearest(argv[1], names, cli_n_commands);
+	near = weft_trace_nearest(argv[1], names, cli_n_commands);
 	fprintf(stderr, "trace-cli: error: no command '%s'%s%s%s\n", argv[1],
 		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	return CLI_USAGE;

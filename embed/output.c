@@ -77,6 +77,7 @@ int weft_trace_output(struct weft_trace *t, const struct weft_trace_output *outp
 	} else {
 		/* As stderr is: what is said stands in its place among the results. */
 		setvbuf(t->messages, NULL, _IONBF, 0);
+		setvbuf(t->results, NULL, _IOFBF, 65536);
 		options.out = t->results;
 		options.messages = t->messages;
 		options.width = copy.width > INT_MAX ? 0 : (int)copy.width;

@@ -58,7 +58,7 @@ Test(usage, version)
 	char out[64];
 
 	CLI(&c, "--version");
-	snprintf(out, sizeof(out), "trace-cli %s, provider ABI %u.%u\n", WEFT_VERSION,
+	snprintf(out, sizeof(out), "trace-cli %s, provider ABI %u.%u\n", TRACE_CLI_VERSION,
 		 WEFT_ABI_MAJOR(WEFT_ABI_CURRENT), WEFT_ABI_MINOR(WEFT_ABI_CURRENT));
 	cli_expect(&c, 0, out, "");
 	cli_finish(&c);
