@@ -68,16 +68,17 @@ Test(alike, counts)
 		compare(programs[i], "count: {into: n, by: [probefunc]}");
 }
 
-/* One argument at a time, since what a clause uses decides on the place. */
+/* One argument or two at a time, since what a clause uses decides on the place. */
 Test(alike, each_argument)
 {
-	static const int args[] = {0, 1, 3, 4, 5, 6, 7};
+	static const char *const values[] = {
+		"arg0", "arg0 + 3 * arg1", "arg3", "arg4", "arg5", "arg6", "arg7"};
 	char actions[128];
 
 	for (size_t i = 0; i < N_PROGRAMS; i++) {
-		for (size_t k = 0; k < sizeof(args) / sizeof(args[0]); k++) {
+		for (size_t k = 0; k < sizeof(values) / sizeof(values[0]); k++) {
 			snprintf(actions, sizeof(actions),
-				 "sum: {into: s, by: [probefunc], value: arg%d}", args[k]);
+				 "sum: {into: s, by: [probefunc], value: %s}", values[k]);
 			compare(programs[i], actions);
 		}
 	}

@@ -310,6 +310,48 @@ Test(builds, UPROBE_INSTRUCTION)
 	rig_finish(&r);
 }
 
+/* Where the probe of `overwrites` sits tells its own stack: behind the first instruction, which
+ * takes two bytes and the first argument, for whatever does not ask for that argument. */
+static void where_it_sits(const char *placement, const char *fields, uint64_t want)
+{
+	const char *program = UPROBE_PROGRAM_DIR "/odd";
+	struct worker w;
+	struct rig r;
+
+	start(&r, &w, program, "");
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "target: {pid: %d}\n"
+		  "providers: {uprobe: {placement: %s}}\n"
+		  "probes:\n"
+		  "  - probe: 'uprobe:%s:overwrites:entry'\n"
+		  "    do: [{emit: {at: ustack(1)%s}}, {count: {into: n, by: execname}}]\n",
+		  w.pid, placement, program, fields);
+	cr_assert_eq(r.cap.n_records, 7);
+	for (size_t i = 0; i < r.cap.n_records; i++) {
+		const struct weft_value *at = cap_field(&r.cap.records[i], "at");
+
+		cr_assert_eq(at->stack.n, 1);
+		cr_expect_eq(at->stack.frames[0].offset, want, "%s%s: %lu", placement, fields,
+			     (unsigned long)at->stack.frames[0].offset);
+		if (strstr(fields, "arg0"))
+			cr_expect_eq(cap_field(&r.cap.records[i], "a0")->i, 11);
+	}
+	cr_expect_eq(count_of(&r, "n"), 7);
+	rig_finish(&r);
+}
+
+Test(builds, the_place_goes_by_what_is_used)
+{
+	where_it_sits("cheap", "", 2);
+	where_it_sits("cheap", ", program: execname, pid: pid", 2);
+	where_it_sits("cheap", ", a1: arg1, a2: arg2", 2);
+	where_it_sits("cheap", ", a0: arg0", 0);
+	where_it_sits("cheap", ", a0: arg0, a1: arg1", 0);
+	where_it_sits("cheap", ", r: regs", 0);
+	where_it_sits("exact", "", 0);
+}
+
 /* One place of a batch that cannot be had costs no other. A clause that shows all registers is for
  * the first instruction only. */
 Test(builds, a_batch_with_places_that_are_refused)
