@@ -199,7 +199,32 @@ Test(sets, bash_readline)
 	close(master);
 }
 
-/* The tracer is killed: the target goes on as if there had never been one. */
+/* The first byte of `eight` in a process: the program is position-independent. */
+static int code_byte(pid_t pid)
+{
+	unsigned long at = 0, base = 0;
+	unsigned char byte = 0;
+	struct cli_run c;
+	const char *text;
+	char path[64];
+	FILE *f;
+
+	CLI(&c, "list", BUILT_IN, "-v", "uprobe:" PROGRAM ":eight:entry");
+	text = strstr(c.out, "    0x");
+	cr_assert(text && sscanf(text, " %lx", &at) == 1, "%s", c.out);
+	cli_finish(&c);
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	f = fopen(path, "r");
+	cr_assert(f && fscanf(f, "%lx", &base) == 1);
+	fclose(f);
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	cr_assert_eq(pread(fd, &byte, 1, (off_t)(base + at)), 1);
+	close(fd);
+	return byte;
+}
+
+/* The tracer is killed: the target goes on as if there had never been one, and its code is as it was. */
 Test(sets, a_tracer_that_is_killed)
 {
 	struct timespec nap = {.tv_nsec = 200000000};
@@ -211,7 +236,7 @@ Test(sets, a_tracer_that_is_killed)
 	if (target == 0) {
 		dup2(gate[0], 0);
 		close(gate[1]);
-		execl(PROGRAM, "target", "wait", "calls", "100000", (char *)NULL);
+		execl(PROGRAM, "target", "wait", "calls", "3000000", (char *)NULL);
 		_exit(127);
 	}
 	char pid[16];
@@ -223,9 +248,13 @@ Test(sets, a_tracer_that_is_killed)
 	cli_wait_said(&c, "attached");
 	cr_assert_eq(write(gate[1], "x", 1), 1);
 	nanosleep(&nap, NULL);
+	cr_expect_eq(code_byte(target), 0xcc);
 	kill(c.pid, SIGKILL);
 	cli_wait(&c);
 	cr_expect_eq(c.status, 128 + SIGKILL);
+	for (int i = 0; i < 50 && code_byte(target) == 0xcc; i++)
+		nanosleep(&nap, NULL);
+	cr_expect_neq(code_byte(target), 0xcc);
 	cr_assert_eq(waitpid(target, &status, 0), target);
 	cr_expect_eq(status, 0);
 	cli_finish(&c);

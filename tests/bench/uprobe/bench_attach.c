@@ -2,6 +2,9 @@
 /*
  * How long the uprobe provider's attach() and detach() take beside the bare system call with the
  * same places and cookies, in turns. The file is mapped, so that breakpoints are really written.
+ * Time is the thread's own: attaching does not wait, and what detaching waits for (that the kernel
+ * has left the breakpoints everywhere) is the same for both. On a machine that does other things,
+ * time on the wall has now and then one turn in which somebody else had the processor.
  */
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -18,7 +21,7 @@
 #include "support/test_host.h"
 #include "uprobe.h"
 
-#define ROUNDS 7
+#define ROUNDS 15
 
 extern const struct weft_provider weft_provider_plugin;
 
@@ -26,7 +29,7 @@ static double now_ms(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
