@@ -146,6 +146,25 @@ static int index_names(struct weft_uprobe_file *f)
 	return 0;
 }
 
+/* A name in PATH may be that of a script, and what people mean is the program that runs it. */
+static int check_script(struct weft_instance *in, const struct weft_uprobe_file *f,
+			struct weft_error *err)
+{
+	char head[128];
+	ssize_t n = pread(f->fd, head, sizeof(head) - 1, 0);
+	size_t from = 2;
+
+	if (n < 3 || head[0] != '#' || head[1] != '!')
+		return 0;
+	head[n] = '\0';
+	from += strspn(head + from, " \t");
+	head[from + strcspn(head + from, "\n")] = '\0';
+	return in->host->fail(err, -ENOEXEC, "UPROBE_SCRIPT",
+			      "%s is a script, which '%s' runs: name the program that is meant by its "
+			      "path",
+			      f->path, head + from);
+}
+
 int weft_uprobe_file_read(struct weft_instance *in, struct weft_uprobe_file *f,
 			  struct weft_error *err)
 {
@@ -162,6 +181,9 @@ int weft_uprobe_file_read(struct weft_instance *in, struct weft_uprobe_file *f,
 
 	if (f->elf)
 		return 0;
+	ret = check_script(in, f, err);
+	if (ret)
+		return ret;
 	ret = host->elf_read(host, &request, &elf, err);
 	if (ret)
 		return ret;

@@ -130,6 +130,17 @@ Test(names, UPROBE_MACHINE)
 		"for another machine");
 }
 
+Test(names, UPROBE_SCRIPT)
+{
+	char path[] = "/tmp/weft-script-XXXXXX";
+	int fd = mkstemp(path);
+
+	cr_assert(fd >= 0 && write(fd, "#! /usr/bin/env python3\nx\n", 26) == 26);
+	close(fd);
+	refused(path, "main", "entry", "UPROBE_SCRIPT", "which '/usr/bin/env python3' runs");
+	unlink(path);
+}
+
 Test(names, not_an_elf_file)
 {
 	struct test_host h;
