@@ -145,13 +145,13 @@ static void for_want_of_descriptors(const struct weft_load_class *class, const c
 			  "%d: %s", more, said);
 		test_descriptors(after, sizeof(after));
 		cr_expect_str_eq(before, after, "%d: %s", more, after);
-		cr_expect_not(weft_probe_enabled(own));
+		cr_expect_not(weft_probe_enabled(own), "%llx", (unsigned long long)*(uint64_t *)(void *)own);
 	}
 	cr_expect_eq(ret, 0);
 	cr_expect_gt(seen, 0, "it never came");
 	cr_expect(weft_probe_enabled(own));
 	test_host_detach(&h, &at);
-	cr_expect_not(weft_probe_enabled(own));
+	cr_expect_not(weft_probe_enabled(own), "%llx", (unsigned long long)*(uint64_t *)(void *)own);
 	close(prog);
 	test_host_stop(&h);
 }
@@ -219,7 +219,7 @@ Test(user_syscall_errors, USER_SYSCALL_PROGRAM)
 	test_descriptors(before, sizeof(before));
 	cr_expect_neq(test_host_attach(&h, p, prog, 0, &at), 0);
 	cr_expect_str_eq(test_host_tag(&h), "USER_SYSCALL_PROGRAM");
-	cr_expect_not(weft_probe_enabled(own));
+	cr_expect_not(weft_probe_enabled(own), "%llx", (unsigned long long)*(uint64_t *)(void *)own);
 	test_descriptors(after, sizeof(after));
 	cr_expect_str_eq(before, after);
 	close(prog);
@@ -242,7 +242,7 @@ Test(user_syscall_errors, USER_SYSCALL_TWICE)
 	cr_expect_str_eq(test_host_tag(&h), "USER_SYSCALL_TWICE");
 	cr_expect(weft_probe_enabled(own), "the first one goes on");
 	test_host_detach(&h, &at);
-	cr_expect_not(weft_probe_enabled(own));
+	cr_expect_not(weft_probe_enabled(own), "%llx", (unsigned long long)*(uint64_t *)(void *)own);
 	close(prog);
 	test_host_stop(&h);
 }
