@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
- * What a probe costs the program that fires it: user-syscall, beside the same through a
- * uprobe on a nop, which is what USDT has, on an ordinary instruction and through LTTng-UST; and what
- * tracing costs those who have nothing to do with it. Each case has a tracer of its own, which is
+ * What a probe costs the program that fires it: user-syscall, beside a static probe of weft/usdt.h, a
+ * uprobe on an ordinary instruction, and LTTng-UST; and what tracing costs those who have nothing to
+ * do with it. Each case has a tracer of its own, which is
  * started and ended around it; a bare getpid is measured before each of them, untraced. Time is the
  * thread's own CPU time, so that other work of the machine counts less; of all turns the least holds.
  */
@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "weft/usdt.h"
 #include "weft/user.h"
 
 /* Short and many: on a machine that is shared some of them are undisturbed. */
@@ -60,15 +61,10 @@ static void do_fire(long n)
 		WEFT_FIRE(probe, i, 2, 3, 4, 5);
 }
 
-/* What a USDT probe is made of: a nop, with the values in registers. */
-__attribute__((noinline, noclone, used)) void bench_nop(long a, long b, long c, long d, long e);
-__asm__(".text\n.type bench_nop, @function\n.globl bench_nop\nbench_nop:\n"
-	"	nop\n	ret\n.size bench_nop, .-bench_nop\n");
-
-static void do_nop(long n)
+static void do_usdt(long n)
 {
 	for (long i = 0; i < n; i++)
-		bench_nop(i, 2, 3, 4, 5);
+		WEFT_USDT(bench, fired, i, 2L, 3L, 4L, 5L);
 }
 
 /* Begins with an instruction that the kernel does not emulate. */
@@ -230,26 +226,30 @@ int main(int argc, char **argv)
 	printf("%-46s %13s   %7s\n", "the cost of one", "", "getpids");
 	row("getpid, nobody traces", bare, 0);
 	row("user-syscall, disabled", turn(do_check, 1000000), turn(do_nothing, 1000000));
-	row("a nop and its call, disabled", turn(do_nop, 1000000), turn(do_nothing, 1000000));
+	row("USDT, disabled", turn(do_usdt, 1000000), turn(do_nothing, 1000000));
 	traced("user-syscall, count",
 	       SET("user-syscall:bench-user-syscall:bench:fired", "count: {into: n}"), do_fire,
 	       10000);
 	traced("a plain getpid meanwhile",
 	       SET("user-syscall:bench-user-syscall:bench:fired", "count: {into: n}"), do_getpid,
 	       10000);
+	traced("user-syscall, count, mechanism raw",
+	       "version: 1\nproviders: {user-syscall: {mechanism: raw, rate: 1000000000}}\nprobes:\n"
+	       "  - probe: user-syscall:bench-user-syscall:bench:fired\n"
+	       "    do: [count: {into: n}]\n",
+	       do_fire, 10000);
 	traced("user-syscall, count by value",
 	       SET("user-syscall:bench-user-syscall:bench:fired",
 		   "count: {into: n, by: {v: args.b}}"),
 	       do_fire, 10000);
 	snprintf(yaml, sizeof(yaml), SET("user-syscall:bench-user-syscall:bench:fired", "%s"), five);
 	traced("user-syscall, record of 5 words", yaml, do_fire, 2000);
-	snprintf(yaml, sizeof(yaml), SET("uprobe:%s:bench_nop:entry", "count: {into: n}"), self);
-	traced("uprobe on a nop (USDT), count", yaml, do_nop, 5000);
+	snprintf(yaml, sizeof(yaml), SET("usdt:%s:bench:fired", "count: {into: n}"), self);
+	traced("USDT, count", yaml, do_usdt, 5000);
 	snprintf(yaml, sizeof(yaml),
-		 SET("uprobe:%s:bench_nop:entry",
-		     "emit: {a: arg0, b: arg1, c: arg2, d: arg3, e: arg4}"),
+		 SET("usdt:%s:bench:fired", "emit: {a: arg0, b: arg1, c: arg2, d: arg3, e: arg4}"),
 		 self);
-	traced("uprobe on a nop (USDT), record of 5 words", yaml, do_nop, 2000);
+	traced("USDT, record of 5 words", yaml, do_usdt, 2000);
 	snprintf(yaml, sizeof(yaml),
 		 "version: 1\nproviders: {uprobe: {placement: exact}}\nprobes:\n"
 		 "  - probe: 'uprobe:%s:bench_ordinary:entry'\n    do: [count: {into: n}]\n",
@@ -272,5 +272,6 @@ int main(int argc, char **argv)
 		row(raw ? "the tax on it, mechanism raw" : "the tax on it, mechanism tracepoint",
 		    tax, untaxed);
 	}
+	row("the tax that is left when tracing has ended", turn(do_getppid, 10000), untaxed);
 	return 0;
 }
