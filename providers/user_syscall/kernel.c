@@ -92,8 +92,9 @@ static int fail(struct us_kernel *k, int code, const char *what, struct weft_err
 	} reasons[] = {
 		{-EPERM, "it takes root, or CAP_BPF, CAP_PERFMON and access to tracefs"},
 		{-EACCES, "it takes root, or CAP_BPF, CAP_PERFMON and access to tracefs"},
-		{-ENODEV, "tracefs cannot be mounted"},
-		{-ENOENT, "this kernel has no tracepoints of system calls"},
+		{-ENODEV, "tracefs cannot be mounted (`mechanism: raw` does without)"},
+		{-ENOENT,
+		 "this kernel has no tracepoint of getpid alone (`mechanism: raw` does without)"},
 	};
 
 	for (size_t i = 0; i < COUNT(reasons); i++)

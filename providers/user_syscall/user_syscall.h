@@ -146,6 +146,7 @@ struct weft_instance {
 	uint32_t n_looks;               /* of this discover() */
 	int epoll, start, timer, later, null;
 	bool started, ticking;
+	bool asked;   /* for the mechanism, by name */
 	bool joining; /* many processes are taken in: programs are told when all are */
 	uint64_t reported[US_N_COUNTERS], reported_misses;
 	uint64_t lost_events;

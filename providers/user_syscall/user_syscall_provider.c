@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "support/file.h"
+#include "support/tracefs.h"
 #include "user_syscall.h"
 
 static const struct weft_option_spec option_rate = {
@@ -49,9 +50,10 @@ static const struct weft_option_spec option_mechanism = {
 	.type = WEFT_OPTION_ENUM,
 	.where = WEFT_OPTION_PER_SET,
 	.name = "mechanism",
-	.default_text = "tracepoint",
-	.choices = "tracepoint|raw",
-	.help = "The event: getpid's own tracepoint, or that of all system calls, which costs these more.",
+	.default_text = "auto",
+	.choices = "auto|tracepoint|raw",
+	.help = "The event: getpid's own tracepoint, or that of all system calls, which costs these more; "
+		"auto: getpid's own where the kernel has it.",
 };
 static const struct weft_option_spec *const options[] = {&option_rate, &option_processes,
 							 &option_mechanism, NULL};
@@ -90,6 +92,20 @@ static int make_descriptors(struct weft_instance *in)
 	return 0;
 }
 
+/* A kernel may have no events of single calls (CONFIG_FTRACE_SYSCALLS). Who cannot read tracefs
+ * does not attach either. */
+static enum us_mechanism choose(const char *asked)
+{
+	uint64_t id;
+
+	if (strcmp(asked, "auto"))
+		return strcmp(asked, "raw") ? US_TRACEPOINT : US_RAW;
+	return support_tracefs_path() &&
+			       support_tracepoint_id("syscalls", "sys_enter_getpid", &id) == -ENOENT
+		       ? US_RAW
+		       : US_TRACEPOINT;
+}
+
 static int user_syscall_open(const struct weft_host *host, const struct weft_params *params,
 			     struct weft_instance **out, struct weft_error *err)
 {
@@ -100,8 +116,8 @@ static int user_syscall_open(const struct weft_host *host, const struct weft_par
 	in->host = host;
 	us_kernel_init(&in->kernel, host, (uint64_t)host->param_int(params, "rate"),
 		       (uint32_t)host->param_int(params, "processes"),
-		       strcmp(host->param_string(params, "mechanism"), "raw") ? US_TRACEPOINT
-									      : US_RAW);
+		       choose(host->param_string(params, "mechanism")));
+	in->asked = strcmp(host->param_string(params, "mechanism"), "auto") != 0;
 	in->epoll = epoll_create1(EPOLL_CLOEXEC);
 	in->start = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
 	in->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -132,10 +148,16 @@ static int user_syscall_populate(struct weft_instance *in, struct weft_registry 
 
 static const char *user_syscall_describe(struct weft_instance *in)
 {
+	static const char *const where[] = {
+		"its own tracepoint",
+		"the entry of all system calls: this kernel has no tracepoint of getpid alone",
+		"its own tracepoint (asked for)",
+		"the entry of all system calls (asked for)",
+	};
+
 	snprintf(in->description, sizeof(in->description),
-		 in->kernel.mechanism == US_RAW
-			 ? "getpid with a magic number, at the entry of all system calls (asked for)"
-			 : "getpid with a magic number, at its own tracepoint; 64-bit programs only");
+		 "getpid with a magic number, of 64-bit programs, at %s",
+		 where[2 * in->asked + (in->kernel.mechanism == US_RAW)]);
 	return in->description;
 }
 

@@ -145,7 +145,8 @@ static void for_want_of_descriptors(const struct weft_load_class *class, const c
 			  "%d: %s", more, said);
 		test_descriptors(after, sizeof(after));
 		cr_expect_str_eq(before, after, "%d: %s", more, after);
-		cr_expect_not(weft_probe_enabled(own), "%llx", (unsigned long long)*(uint64_t *)(void *)own);
+		cr_expect_not(weft_probe_enabled(own), "%llx",
+			      (unsigned long long)*(uint64_t *)(void *)own);
 	}
 	cr_expect_eq(ret, 0);
 	cr_expect_gt(seen, 0, "it never came");

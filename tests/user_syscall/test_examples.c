@@ -38,6 +38,18 @@ Test(user_syscall_examples, python)
 	cli_finish(&c);
 }
 
+/* Written from the page of the layout alone. */
+Test(user_syscall_examples, php)
+{
+	struct cli_run c;
+
+	trace(&c, EXAMPLES "/orders.yaml", "php " EXAMPLES "/orders.php 400");
+	cr_expect_eq(after(c.out, "{\"customer\":\"Smith\"}", "\"value\":"), 300, "%s", c.out);
+	cr_expect_eq(after(c.out, "{\"customer\":\"Jones\"}", "\"value\":"), 100);
+	cr_expect_eq(after(c.out, "\"name\":\"cents\"", "\"value\":"), 360 * 250 - 40 * 100);
+	cli_finish(&c);
+}
+
 Test(user_syscall_examples, perl_for_a_shell)
 {
 	const char *const argv[] = {"/bin/bash", EXAMPLES "/steps.sh", EXAMPLES "/jit.yaml",

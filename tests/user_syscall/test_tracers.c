@@ -515,6 +515,62 @@ Test(user_syscall_tracers, names_are_escaped_wherever_they_are_shown)
 	cli_unlink_sets();
 }
 
+/* ---- a kernel that has no event of getpid alone ---- */
+
+static void set_of(char *yaml, size_t size, const char *mechanism, pid_t pid)
+{
+	snprintf(yaml, size,
+		 "version: 1\n"
+		 "target: {pid: %d}\n"
+		 "providers: {user-syscall: {mechanism: %s}}\n"
+		 "probes:\n"
+		 "  - probe: 'user-syscall:" ME ":tracers:p'\n"
+		 "    do:\n"
+		 "      - count: {into: n}\n"
+		 "      - min: {into: lo, value: args.v}\n"
+		 "      - max: {into: hi, value: args.v}\n",
+		 pid, mechanism);
+}
+
+Test(user_syscall_tracers, mechanism)
+{
+	char yaml[512];
+	struct cli_run c;
+	struct worker w;
+
+	stage = stage_create();
+	worker_fork(&w, fire_for_ever, NULL);
+	worker_go(&w);
+	cr_assert(stage_wait(&stage->declared, 1));
+	CLI(&c, "info", BUILT_IN);
+	cr_expect_not_null(strstr(c.out, "of 64-bit programs, at its own tracepoint\n"), "%s",
+			   c.out);
+	cli_finish(&c);
+	/* From here on, for this test and what it starts, there is none. */
+	cr_assert_eq(unshare(CLONE_NEWNS), 0);
+	cr_assert_eq(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	cr_assert_eq(mount("none", "/sys/kernel/tracing/events/syscalls", "tmpfs", 0, NULL), 0,
+		     "%s", strerror(errno));
+	CLI(&c, "info", BUILT_IN);
+	cr_expect_not_null(strstr(c.out, "this kernel has no tracepoint of getpid alone"), "%s",
+			   c.out);
+	cli_finish(&c);
+	set_of(yaml, sizeof(yaml), "auto", w.pid);
+	CLI(&c, "run", BUILT_IN, cli_set(yaml), "--duration", "1s");
+	expect_contiguous(&c);
+	cli_finish(&c);
+	set_of(yaml, sizeof(yaml), "tracepoint", w.pid);
+	CLI(&c, "run", BUILT_IN, cli_set(yaml), "--duration", "1s");
+	cr_expect_eq(c.status, 1);
+	cr_expect_not_null(strstr(c.err, "USER_SYSCALL_ATTACH"), "%s", c.err);
+	cr_expect_not_null(strstr(c.err, "mechanism: raw"), "%s", c.err);
+	cli_finish(&c);
+	cr_expect_eq(word(), 0);
+	stage_up(&stage->done);
+	worker_join(&w);
+	cli_unlink_sets();
+}
+
 /* ---- a tracer that the kernel's numbers mean nothing to ---- */
 
 Test(user_syscall_tracers, USER_SYSCALL_PIDNS)
