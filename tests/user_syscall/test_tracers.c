@@ -268,7 +268,7 @@ static void try_sandbox(const struct sandbox *s)
 	worker_fork(&w, in_sandbox, NULL);
 	worker_go(&w);
 	cr_assert(stage_wait(&stage->declared, 1));
-	start(&c, w.pid, "1s");
+	start(&c, w.pid, "500ms");
 	cli_wait(&c);
 	stage_up(&stage->done);
 	worker_join(&w); /* it lives */
