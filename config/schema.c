@@ -7,8 +7,11 @@
 #include "core/view.h"
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): types and members cannot stand in parentheses */
-#define AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
-#define KEYS(k)          .keys = k, .n_keys = sizeof(k) / sizeof(k[0])
+#define AT(type, member)           .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
+#define KEYS(k)                    .keys = k, .n_keys = sizeof(k) / sizeof(k[0])
+#define STORED(how, type_, member) .type = WEFT_KEY_##how, AT(type_, member)
+#define INTEGER(type_, member, least, most) \
+	STORED(INT, type_, member), .min = (least), .max = (most)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 #define US UINT64_C(1000)
@@ -59,15 +62,13 @@ static const struct weft_key top_keys[] = {
 	},
 	{
 		.name = "name",
-		.type = WEFT_KEY_TEXT,
-		AT(struct weft_set, name),
+		STORED(TEXT, struct weft_set, name),
 		.help = "A short name for the set.",
 		.example = "name: read-latency",
 	},
 	{
 		.name = "description",
-		.type = WEFT_KEY_TEXT,
-		AT(struct weft_set, description),
+		STORED(TEXT, struct weft_set, description),
 		.help = "What the set shows, in a sentence.",
 		.example = "description: How long reads take, by program",
 	},
@@ -170,8 +171,7 @@ static const struct weft_key target_keys[] = {
 	},
 	{
 		.name = "follow",
-		.type = WEFT_KEY_BOOL,
-		AT(struct weft_target_spec, follow),
+		STORED(BOOL, struct weft_target_spec, follow),
 		.default_text = "false",
 		.help = "Also trace what the targets start.",
 		.example = "follow: true",
@@ -190,10 +190,8 @@ const struct weft_level weft_level_target = {
 static const struct weft_key options_keys[] = {
 	{
 		.name = "strsize",
-		.type = WEFT_KEY_INT,
-		AT(struct weft_options, strsize),
-		.min = 16, /* what execname may need: a variable holds every string whole */
-		.max = 1024,
+		/* At least what execname may need: a variable holds every string whole. */
+		INTEGER(struct weft_options, strsize, 16, 1024),
 		.default_text = "128",
 		.help = "The most bytes of a string, its final NUL included. What is longer is cut, "
 			"and counted as STRING_TRUNCATED.",
@@ -201,10 +199,7 @@ static const struct weft_key options_keys[] = {
 	},
 	{
 		.name = "stackframes",
-		.type = WEFT_KEY_INT,
-		AT(struct weft_options, stackframes),
-		.min = 1,
-		.max = 127,
+		INTEGER(struct weft_options, stackframes, 1, 127),
 		.default_text = "64",
 		.help = "The most frames of a stack, the innermost first.",
 		.example = "stackframes: 32",
@@ -238,10 +233,7 @@ static const struct weft_key options_keys[] = {
 	},
 	{
 		.name = "rows",
-		.type = WEFT_KEY_INT,
-		AT(struct weft_options, rows),
-		.min = 1,
-		.max = 10000000,
+		INTEGER(struct weft_options, rows, 1, 10000000),
 		.default_text = "10240",
 		.help = "The most rows of each aggregation and elements of each array. What would "
 			"need one more is counted as AGGREGATION_FULL or STATE_FULL.",
@@ -249,10 +241,7 @@ static const struct weft_key options_keys[] = {
 	},
 	{
 		.name = "stacks",
-		.type = WEFT_KEY_INT,
-		AT(struct weft_options, stacks),
-		.min = 1,
-		.max = 10000000,
+		INTEGER(struct weft_options, stacks, 1, 10000000),
 		.default_text = "10240",
 		.help = "The most distinct stacks that are remembered. What would need one more is "
 			"counted as STACKS_FULL.",
@@ -260,10 +249,7 @@ static const struct weft_key options_keys[] = {
 	},
 	{
 		.name = "depth",
-		.type = WEFT_KEY_INT,
-		AT(struct weft_options, depth),
-		.min = 1,
-		.max = 256,
+		INTEGER(struct weft_options, depth, 1, 256),
 		.default_text = "64",
 		.help = "The most calls of a thread inside each other whose returns are paired with "
 			"their entries. Deeper ones are counted as PAIRING_DEPTH.",
@@ -271,10 +257,7 @@ static const struct weft_key options_keys[] = {
 	},
 	{
 		.name = "threads",
-		.type = WEFT_KEY_INT,
-		AT(struct weft_options, threads),
-		.min = 1,
-		.max = 1000000,
+		INTEGER(struct weft_options, threads, 1, 1000000),
 		.default_text = "10240",
 		.help = "The most threads that have state at a time: pairing and variables of "
 			"threads. What would need one more is counted as PAIRING_FULL or STATE_FULL.",
@@ -294,11 +277,8 @@ const struct weft_level weft_level_options = {
 static const struct weft_key view_keys[] = {
 	{
 		.name = "top",
-		.type = WEFT_KEY_INT,
-		AT(struct weft_view, top),
-		.min = 1,
-		.max = WEFT_VIEW_TOP_MOST,
-		.help = "Only so many rows, the first in order. How many there are is said.",
+		INTEGER(struct weft_view, top, 1, WEFT_VIEW_TOP_MOST),
+		.help = WEFT_VIEW_TOP_HELP,
 		.example = "top: 20",
 	},
 	{
@@ -306,9 +286,7 @@ static const struct weft_key view_keys[] = {
 		.type = WEFT_KEY_CHOICE,
 		AT(struct weft_view, sort),
 		.choices = WEFT_VIEW_SORTS,
-		.help = "What rows are sorted by: the value (which is the usual), the keys, or the "
-			"number of values behind each row. Rows that are equal are sorted by their "
-			"keys.",
+		.help = WEFT_VIEW_SORT_HELP,
 		.example = "sort: key",
 	},
 	{
@@ -316,17 +294,13 @@ static const struct weft_key view_keys[] = {
 		.type = WEFT_KEY_CHOICE,
 		AT(struct weft_view, order),
 		.choices = WEFT_VIEW_ORDERS,
-		.help = "Greatest first or least first. By value and count the usual is desc, by keys "
-			"asc.",
+		.help = WEFT_VIEW_ORDER_HELP,
 		.example = "order: asc",
 	},
 	{
 		.name = "divide",
-		.type = WEFT_KEY_INT,
-		AT(struct weft_view, divide),
-		.min = 1,
-		.max = INT64_MAX,
-		.help = "Values are divided by it. Not for histograms.",
+		INTEGER(struct weft_view, divide, 1, INT64_MAX),
+		.help = WEFT_VIEW_DIVIDE_HELP,
 		.example = "divide: 1000",
 	},
 	{
@@ -337,8 +311,7 @@ static const struct weft_key view_keys[] = {
 		.min_text = "1ns",
 		.max = UINT64_C(365) * 86400 * S,
 		.max_text = "365d",
-		.help = "Values become so many in this time: they are divided by the time since tracing "
-			"began or the aggregation was last cleared. For counts and sums.",
+		.help = WEFT_VIEW_PER_HELP,
 		.example = "per: 1s",
 	},
 };
@@ -364,17 +337,13 @@ static const struct weft_key clause_keys[] = {
 	},
 	{
 		.name = "when",
-		.type = WEFT_KEY_EXPR,
-		AT(struct weft_clause, when),
+		STORED(EXPR, struct weft_clause, when),
 		.help = "The predicate: the actions run only where it is not 0.",
 		.example = "when: pid != 0",
 	},
 	{
 		.name = "every",
-		.type = WEFT_KEY_INT,
-		AT(struct weft_clause, every),
-		.min = 1,
-		.max = 1000000000,
+		INTEGER(struct weft_clause, every, 1, 1000000000),
 		.help = "Take a sample: of the firings that pass `when`, the actions run for each of "
 			"this number, from all CPUs together. The others are counted as SAMPLED_OUT, "
 			"which is no loss.",

@@ -16,6 +16,18 @@ enum weft_view_order { WEFT_ORDER_USUAL, WEFT_ORDER_DESC, WEFT_ORDER_ASC };
 #define WEFT_VIEW_ORDERS   "desc|asc"
 #define WEFT_VIEW_TOP_MOST UINT32_MAX
 
+/* What the words mean, for the pages on either. */
+#define WEFT_VIEW_TOP_HELP "Only so many rows, the first in order. How many there are is said."
+#define WEFT_VIEW_SORT_HELP                                                                    \
+	"What rows are sorted by: the value (which is the usual), the keys, or the number of " \
+	"values behind each row. Rows that are equal are sorted by their keys."
+#define WEFT_VIEW_ORDER_HELP \
+	"Greatest first or least first. By value and count the usual is desc, by keys asc."
+#define WEFT_VIEW_DIVIDE_HELP "Values are divided by it. Not for histograms."
+#define WEFT_VIEW_PER_HELP                                                                    \
+	"Values become so many in this time, such as 1s: they are divided by the time since " \
+	"tracing began or the aggregation was last cleared. For counts and sums."
+
 struct weft_view {
 	uint32_t top;    /* rows */
 	uint32_t sort;   /* enum weft_view_sort */

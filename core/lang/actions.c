@@ -33,6 +33,13 @@
 			"What the value is measured in, for those who read the results." \
 	}
 
+/* The only field of an action, which then needs no name. */
+#define ALONE(shape, required, text)                         \
+	{                                                    \
+		"", WEFT_SHAPE_##shape, required, NULL, text \
+	}
+#define NAMES ALONE(NAMES, false, "An aggregation or a list of them; nothing stands for all.")
+
 #define CONSTANT(name, required, text)                          \
 	{                                                       \
 		name, WEFT_SHAPE_CONSTANT, required, NULL, text \
@@ -77,38 +84,30 @@ static const struct weft_action_field llquantize_fields[] = {
 	UNIT,
 };
 static const struct weft_action_field emit_fields[] = {
-	{"", WEFT_SHAPE_FIELDS, true, NULL,
-	 "The record's fields: a map from name to expression, or a list of expressions, which are then "
-	 "named by their own text."},
+	ALONE(FIELDS, true,
+	      "The record's fields: a map from name to expression, or a list of expressions, which are then "
+	      "named by their own text."),
 };
 static const struct weft_action_field printf_fields[] = {
-	{"", WEFT_SHAPE_FORMAT, true, NULL,
-	 "A format as in C, or a list of a format and the expressions that it prints."},
+	ALONE(FORMAT, true,
+	      "A format as in C, or a list of a format and the expressions that it prints."),
 };
 static const struct weft_action_field show_fields[] = {
-	{"", WEFT_SHAPE_NAMES, false, NULL,
-	 "An aggregation or a list of them; nothing stands for all."},
+	NAMES,
 	{"name", WEFT_SHAPE_NAMES, false, NULL,
 	 "The same, where there is more to say about how they are shown. What is not said is taken "
 	 "from the set's `aggregations`."},
-	CONSTANT("top", false, "Only so many rows, the first in order."),
-	{"sort", WEFT_SHAPE_CHOICE, false, WEFT_VIEW_SORTS,
-	 "What rows are sorted by: the value (which is the usual), the keys, or the number of values "
-	 "behind each row. Rows that are equal are sorted by their keys."},
-	{"order", WEFT_SHAPE_CHOICE, false, WEFT_VIEW_ORDERS,
-	 "Greatest first or least first. By value and count the usual is desc, by keys asc."},
-	CONSTANT("divide", false, "Values are divided by it. Not for histograms."),
-	CONSTANT("per", false,
-		 "Values become so many in this time, such as 1s: divided by the time since tracing "
-		 "began or the aggregation was last cleared. For counts and sums."),
+	CONSTANT("top", false, WEFT_VIEW_TOP_HELP),
+	{"sort", WEFT_SHAPE_CHOICE, false, WEFT_VIEW_SORTS, WEFT_VIEW_SORT_HELP},
+	{"order", WEFT_SHAPE_CHOICE, false, WEFT_VIEW_ORDERS, WEFT_VIEW_ORDER_HELP},
+	CONSTANT("divide", false, WEFT_VIEW_DIVIDE_HELP),
+	CONSTANT("per", false, WEFT_VIEW_PER_HELP),
 };
 static const struct weft_action_field clear_fields[] = {
-	{"", WEFT_SHAPE_NAMES, false, NULL,
-	 "An aggregation or a list of them; nothing stands for all."},
+	NAMES,
 };
 static const struct weft_action_field exit_fields[] = {
-	{"", WEFT_SHAPE_EXPR, false, NULL,
-	 "The status that the run ends with, 0 to 255; nothing stands for 0."},
+	ALONE(EXPR, false, "The status that the run ends with, 0 to 255; nothing stands for 0."),
 };
 
 static const struct weft_action_field signal_fields[] = {
@@ -118,92 +117,67 @@ static const struct weft_action_field signal_fields[] = {
 	 "The signal, by its name or its number, 1 to 64."},
 };
 static const struct weft_action_field set_fields[] = {
-	{"", WEFT_SHAPE_ASSIGN, true, NULL,
-	 "A map from variable to expression, carried out in order. An expression that begins with an "
-	 "operator, `+= 1`, changes the variable in one step; there are those of +, -, and, or and "
-	 "exclusive or."},
+	ALONE(ASSIGN, true,
+	      "A map from variable to expression, carried out in order. An expression that begins with an "
+	      "operator, `+= 1`, changes the variable in one step; there are those of +, -, and, or and "
+	      "exclusive or."),
 };
 static const struct weft_action_field delete_fields[] = {
-	{"", WEFT_SHAPE_VARIABLES, true, NULL, "A variable or a list of them."},
+	ALONE(VARIABLES, true, "A variable or a list of them."),
 };
 
-#define FIELDS(f) .fields = (f), .n_fields = sizeof(f) / sizeof((f)[0])
+#define ACTION(text, of_kind, of_group, its_fields)                                    \
+	.name = (text), .kind = WEFT_ACTION_##of_kind, .group = WEFT_GROUP_##of_group, \
+	.fields = (its_fields), .n_fields = sizeof(its_fields) / sizeof((its_fields)[0])
 
 const struct weft_action_spec weft_actions[] = {
 	{
-		.name = "count",
-		.kind = WEFT_ACTION_COUNT,
-		.group = WEFT_GROUP_AGGREGATION,
-		FIELDS(count_fields),
+		ACTION("count", COUNT, AGGREGATION, count_fields),
 		.help = "Counts firings.",
 		.example = "count: {into: oncpu, by: {program: execname, stack: ustack}}",
 	},
 	{
-		.name = "sum",
-		.kind = WEFT_ACTION_SUM,
-		.group = WEFT_GROUP_AGGREGATION,
-		FIELDS(sum_fields),
+		ACTION("sum", SUM, AGGREGATION, sum_fields),
 		.help = "Adds values up, exactly: a sum may need more than 64 bits.",
 		.example = "sum: {into: written, by: execname, value: arg2, unit: bytes}",
 	},
 	{
-		.name = "avg",
-		.kind = WEFT_ACTION_AVG,
-		.group = WEFT_GROUP_AGGREGATION,
-		FIELDS(avg_fields),
+		ACTION("avg", AVG, AGGREGATION, avg_fields),
 		.help = "Keeps the mean of the values, with their number and sum.",
 		.example = "avg: {into: latency, by: execname, value: elapsed, unit: ns}",
 	},
 	{
-		.name = "min",
-		.kind = WEFT_ACTION_MIN,
-		.group = WEFT_GROUP_AGGREGATION,
-		FIELDS(min_fields),
+		ACTION("min", MIN, AGGREGATION, min_fields),
 		.help = "Keeps the least value.",
 		.example = "min: {into: fastest, by: execname, value: elapsed, unit: ns}",
 	},
 	{
-		.name = "max",
-		.kind = WEFT_ACTION_MAX,
-		.group = WEFT_GROUP_AGGREGATION,
-		FIELDS(max_fields),
+		ACTION("max", MAX, AGGREGATION, max_fields),
 		.help = "Keeps the greatest value.",
 		.example = "max: {into: slowest, by: execname, value: elapsed, unit: ns}",
 	},
 	{
-		.name = "stddev",
-		.kind = WEFT_ACTION_STDDEV,
-		.group = WEFT_GROUP_AGGREGATION,
-		FIELDS(stddev_fields),
+		ACTION("stddev", STDDEV, AGGREGATION, stddev_fields),
 		.help = "Keeps how far values lie from their mean: the standard deviation of all of "
 			"them (the population's), with their number and mean. It is computed from exact "
 			"sums.",
 		.example = "stddev: {into: jitter, by: execname, value: elapsed, unit: ns}",
 	},
 	{
-		.name = "quantize",
-		.kind = WEFT_ACTION_QUANTIZE,
-		.group = WEFT_GROUP_AGGREGATION,
-		FIELDS(quantize_fields),
+		ACTION("quantize", QUANTIZE, AGGREGATION, quantize_fields),
 		.help = "Counts values in buckets that double in width, a histogram by powers of "
 			"two.",
 		.example =
 			"quantize: {into: latency, by: {program: execname}, value: elapsed, unit: ns}",
 	},
 	{
-		.name = "lquantize",
-		.kind = WEFT_ACTION_LQUANTIZE,
-		.group = WEFT_GROUP_AGGREGATION,
-		FIELDS(lquantize_fields),
+		ACTION("lquantize", LQUANTIZE, AGGREGATION, lquantize_fields),
 		.help = "Counts values in buckets of one width, a linear histogram.",
 		.example = "lquantize: {into: waits, value: elapsed, from: 0, to: 10ms, step: 100us, "
 			   "unit: ns}",
 	},
 	{
-		.name = "llquantize",
-		.kind = WEFT_ACTION_LLQUANTIZE,
-		.group = WEFT_GROUP_AGGREGATION,
-		FIELDS(llquantize_fields),
+		ACTION("llquantize", LLQUANTIZE, AGGREGATION, llquantize_fields),
 		.help = "Counts values in magnitudes, powers of the factor, each cut into buckets of "
 			"one width: a histogram that is fine everywhere. With factor 10 and steps 20, "
 			"[100, 1000) has 18 buckets that are 50 wide.",
@@ -211,68 +185,44 @@ const struct weft_action_spec weft_actions[] = {
 			   "10, unit: bytes}",
 	},
 	{
-		.name = "emit",
-		.kind = WEFT_ACTION_EMIT,
-		.group = WEFT_GROUP_RECORD,
-		FIELDS(emit_fields),
+		ACTION("emit", EMIT, RECORD, emit_fields),
 		.help = "Sends a record of named fields: a JSON object, or a line of text.",
 		.example = "emit: {program: execname, tid: tid, stack: ustack(16)}",
 	},
 	{
-		.name = "printf",
-		.kind = WEFT_ACTION_PRINTF,
-		.group = WEFT_GROUP_RECORD,
-		FIELDS(printf_fields),
+		ACTION("printf", PRINTF, RECORD, printf_fields),
 		.help = "Sends a line of text, formatted as C's printf does it.",
 		.example = "printf: [\"%s (%d) took %d us\", execname, pid, elapsed / 1us]",
 	},
 	{
-		.name = "show",
-		.kind = WEFT_ACTION_SHOW,
-		.group = WEFT_GROUP_CONTROL,
-		FIELDS(show_fields),
+		ACTION("show", SHOW, CONTROL, show_fields),
 		.help = "Prints aggregations now. At the end they are printed in any case.",
 		.example = "show: {name: oncpu, top: 10}",
 	},
 	{
-		.name = "clear",
-		.kind = WEFT_ACTION_CLEAR,
-		.group = WEFT_GROUP_CONTROL,
-		FIELDS(clear_fields),
+		ACTION("clear", CLEAR, CONTROL, clear_fields),
 		.help = "Empties aggregations.",
 		.example = "clear: latency",
 	},
 	{
-		.name = "exit",
-		.kind = WEFT_ACTION_EXIT,
-		.group = WEFT_GROUP_CONTROL,
-		FIELDS(exit_fields),
+		ACTION("exit", EXIT, CONTROL, exit_fields),
 		.help = "Ends the run, results printed.",
 		.example = "exit: 0",
 	},
 	{
-		.name = "signal",
-		.kind = WEFT_ACTION_SIGNAL,
-		.group = WEFT_GROUP_DESTRUCTIVE,
-		FIELDS(signal_fields),
+		ACTION("signal", SIGNAL, DESTRUCTIVE, signal_fields),
 		.help = "Sends a signal to the process that fires the probe, whoever it is: name it in "
 			"`when`. Only with `--destructive`.",
 		.example = "signal: TERM",
 	},
 	{
-		.name = "set",
-		.kind = WEFT_ACTION_SET,
-		.group = WEFT_GROUP_STATE,
-		FIELDS(set_fields),
+		ACTION("set", SET, STATE, set_fields),
 		.help = "Gives variables values: `total` of the whole run, `self.start` of the thread, "
 			"`this.x` of this firing of the clause, `sizes[pid, arg0]` of an array.",
 		.example = "set: {self.start: timestamp, total: += arg2}",
 	},
 	{
-		.name = "delete",
-		.kind = WEFT_ACTION_DELETE,
-		.group = WEFT_GROUP_STATE,
-		FIELDS(delete_fields),
+		ACTION("delete", DELETE, STATE, delete_fields),
 		.help = "Makes variables unset again, and gives back the room of an array's element.",
 		.example = "delete: [self.start, 'sizes[pid, arg0]']",
 	},
