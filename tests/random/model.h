@@ -80,6 +80,24 @@ struct element *model_find(struct model *m, uint32_t var, const struct value *ke
 bool model_keys(struct model *m, const struct rnd_x *x, struct value *keys);
 bool model_bytes(struct model *m, const struct rnd_x *x, struct value *out);
 
+weft_wide model_widen(int64_t bits, bool is_signed);
+bool model_fault(struct model *m, const char *tag, const struct rnd_x *x); /* false */
+
+/* model_memory.c */
+bool model_unreadable(struct model *m, enum rnd_read why, const struct rnd_x *x); /* false */
+/* A string of `want` bytes at most. */
+bool model_read_text(struct model *m, const struct rnd_x *x, uint64_t address, uint64_t want,
+		     bool user, struct value *out);
+/* The address and the length of a call that reads; without one, as much as there is. */
+bool model_reading(struct model *m, const struct rnd_x *x, uint64_t *address, uint64_t *want);
+bool model_is_user(const struct rnd_x *call);
+bool model_member(struct model *m, const struct rnd_x *x, struct value *out);
+
+/* model_text.c */
+bool model_of_text(struct model *m, const struct rnd_x *x, struct value *out);
+bool model_substr(struct model *m, const struct rnd_x *x, struct value *out);
+bool model_basename(struct model *m, const struct rnd_x *x, struct value *out);
+
 /* Writes what one() writes for each of n, in the order of texts. */
 void model_sorted(struct model *m, size_t n, void (*one)(struct model *m, size_t i, void *arg),
 		  void *arg);

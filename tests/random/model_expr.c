@@ -16,7 +16,7 @@ int64_t model_fit(int64_t bits, struct rnd_type to)
 	return (int64_t)(uint64_t)v;
 }
 
-static weft_wide widen(int64_t bits, bool is_signed)
+weft_wide model_widen(int64_t bits, bool is_signed)
 {
 	return is_signed ? (weft_wide)bits : (weft_wide)(uint64_t)bits;
 }
@@ -26,105 +26,10 @@ static bool is_signed_together(const struct rnd_x *a, const struct rnd_x *b)
 	return (a->type.size < 8 || a->type.is_signed) && (b->type.size < 8 || b->type.is_signed);
 }
 
-static bool fault(struct model *m, const char *tag, const struct rnd_x *x)
+bool model_fault(struct model *m, const char *tag, const struct rnd_x *x)
 {
 	model_lose(m, tag, x->line, x->column);
 	return false;
-}
-
-/* ---- memory ---- */
-
-static bool unreadable(struct model *m, enum rnd_read why, const struct rnd_x *x)
-{
-	return fault(m, why == RND_NOT_THERE ? "NOT_RESIDENT" : "FAULT_ADDRESS", x);
-}
-
-/* A string of `want` bytes at most. */
-static bool read_text(struct model *m, const struct rnd_x *x, uint64_t address, uint64_t want,
-		      bool user, struct value *out)
-{
-	uint32_t room = m->set->strsize - 1;
-	uint8_t *s = weft_arena_alloc(m->arena, m->set->strsize + 1);
-	uint32_t n = 0;
-	enum rnd_read got;
-
-	for (; n < want && n <= room; n++) {
-		got = rnd_memory_read(address + n, 1, user, s + n);
-		if (got)
-			return unreadable(m, got, x);
-		if (!s[n])
-			break;
-	}
-	if (n > room) {
-		n = room;
-		model_lose(m, "STRING_TRUNCATED", x->line, x->column);
-	}
-	out->text = (struct rnd_text){s, n};
-	return true;
-}
-
-static bool read_bytes(struct model *m, const struct rnd_x *x, uint64_t address, uint64_t want,
-		       uint64_t most, bool user, struct value *out)
-{
-	uint8_t *s = weft_arena_alloc(m->arena, most + 1);
-	enum rnd_read got;
-
-	if (want > most) {
-		want = most;
-		model_lose(m, "STRING_TRUNCATED", x->line, x->column);
-	}
-	got = rnd_memory_read(address, want, user, s);
-	if (got)
-		return unreadable(m, got, x);
-	out->text = (struct rnd_text){s, (uint32_t)want};
-	return true;
-}
-
-static bool is_user(const struct rnd_x *call)
-{
-	switch (call->function) {
-	case F_KSTR:
-	case F_KMEM:
-	case F_KPEEK:
-		return false;
-	case F_STR:
-	case F_MEM:
-	case F_PEEK:
-		return call->kid[0]->type.points != RND_KERNEL;
-	default:
-		return true;
-	}
-}
-
-/* The address and the length of a call that reads; without one, as much as there is. */
-static bool reading(struct model *m, const struct rnd_x *x, uint64_t *address, uint64_t *want)
-{
-	struct value v;
-
-	if (!model_eval(m, x->kid[0], &v))
-		return false;
-	*address = (uint64_t)v.bits;
-	*want = UINT64_MAX;
-	if (x->n_kids < 2)
-		return true;
-	if (!model_eval(m, x->kid[1], &v))
-		return false;
-	if (v.bits < 0 && (x->kid[1]->type.is_signed || x->kid[1]->type.size < 8))
-		return fault(m, "FAULT_RANGE", x);
-	*want = (uint64_t)v.bits;
-	return true;
-}
-
-bool model_bytes(struct model *m, const struct rnd_x *x, struct value *out)
-{
-	uint64_t address, want;
-
-	if (x->node == X_ARG)
-		return read_bytes(m, x, m->words[8], m->words[9], m->set->strsize, true, out);
-	if (!reading(m, x, &address, &want))
-		return false;
-	return read_bytes(m, x, address, want,
-			  rnd_is_const(m->set, x->kid[1]) ? want : m->set->strsize, is_user(x), out);
 }
 
 /* ---- arguments and variables ---- */
@@ -138,9 +43,9 @@ static bool argument(struct model *m, const struct rnd_x *x, struct value *out)
 	else if (x->index == 10)
 		out->bits = (int64_t)m->words[5];
 	else if (x->index == 6)
-		return read_text(m, x, m->words[6], UINT64_MAX, true, out);
+		return model_read_text(m, x, m->words[6], UINT64_MAX, true, out);
 	else
-		return read_text(m, x, m->words[10], m->words[9], true, out);
+		return model_read_text(m, x, m->words[10], m->words[9], true, out);
 	return true;
 }
 
@@ -209,7 +114,7 @@ static bool state(struct model *m, const struct rnd_x *x, struct value *out)
 	} else if (v->counts) {
 		out->bits = 0;
 	} else if (x->node == X_STATE) {
-		return fault(m, "STATE_UNSET", x);
+		return model_fault(m, "STATE_UNSET", x);
 	} else {
 		if (!model_eval(m, x->kid[1], out))
 			return false;
@@ -257,10 +162,10 @@ static bool binary(struct model *m, const struct rnd_x *x, struct value *out)
 	is_signed = is_signed_together(l, r);
 	if (x->op == O_SHL || x->op == O_SHR)
 		is_signed = l->type.size < 8 || l->type.is_signed;
-	a = widen(va.bits, is_signed);
-	b = widen(vb.bits, is_signed);
+	a = model_widen(va.bits, is_signed);
+	b = model_widen(vb.bits, is_signed);
 	if ((x->op == O_DIV || x->op == O_MOD) && !b)
-		return fault(m, "FAULT_DIVIDE", x);
+		return model_fault(m, "FAULT_DIVIDE", x);
 	switch (x->op) {
 	case O_MUL:
 		v = (weft_wide)((uint64_t)a * (uint64_t)b);
@@ -352,9 +257,9 @@ static bool of_number(struct model *m, const struct rnd_x *x, struct value *out)
 			out->bits = (int64_t)(0 - (uint64_t)out->bits);
 		return true;
 	case F_LOG2:
-		if (widen(out->bits, is_signed) < 1)
-			return fault(m, "FAULT_RANGE", x);
-		l = widen(out->bits, is_signed);
+		if (model_widen(out->bits, is_signed) < 1)
+			return model_fault(m, "FAULT_RANGE", x);
+		l = model_widen(out->bits, is_signed);
 		for (out->bits = -1; l; l /= 2)
 			out->bits++;
 		return true;
@@ -362,8 +267,8 @@ static bool of_number(struct model *m, const struct rnd_x *x, struct value *out)
 	case F_MAX:
 		if (!model_eval(m, x->kid[1], &v))
 			return false;
-		l = widen(out->bits, is_signed_together(a, x->kid[1]));
-		r = widen(v.bits, is_signed_together(a, x->kid[1]));
+		l = model_widen(out->bits, is_signed_together(a, x->kid[1]));
+		r = model_widen(v.bits, is_signed_together(a, x->kid[1]));
 		if ((x->function == F_MIN) == (r < l))
 			out->bits = v.bits;
 		return true;
@@ -371,110 +276,6 @@ static bool of_number(struct model *m, const struct rnd_x *x, struct value *out)
 		out->bits = (int64_t)backwards((uint64_t)out->bits, x->type.size);
 		return true;
 	}
-}
-
-static bool contains(enum rnd_function f, struct rnd_text in, struct rnd_text what)
-{
-	for (uint32_t at = 0; at + what.n <= in.n; at++) {
-		if (what.n && memcmp(in.s + at, what.s, what.n))
-			continue;
-		if (f == F_STRCONTAINS || (f == F_STARTSWITH && !at) ||
-		    (f == F_ENDSWITH && at + what.n == in.n))
-			return true;
-	}
-	return false;
-}
-
-static bool of_text(struct model *m, const struct rnd_x *x, struct value *out)
-{
-	struct value s;
-
-	if (!model_eval(m, x->kid[0], &s))
-		return false;
-	if (x->function == F_STRLEN)
-		out->bits = s.text.n;
-	else
-		out->bits = contains(x->function, s.text, x->kid[1]->text);
-	return true;
-}
-
-static bool substr(struct model *m, const struct rnd_x *x, struct value *out)
-{
-	struct value s, start, count;
-	weft_wide from, n;
-
-	if (!model_eval(m, x->kid[0], &s) || !model_eval(m, x->kid[1], &start))
-		return false;
-	from = widen(start.bits, x->kid[1]->type.size < 8 || x->kid[1]->type.is_signed);
-	n = s.text.n;
-	if (x->n_kids == 3) {
-		if (!model_eval(m, x->kid[2], &count))
-			return false;
-		n = widen(count.bits, x->kid[2]->type.size < 8 || x->kid[2]->type.is_signed);
-	}
-	if (from < 0)
-		from += s.text.n;
-	out->text = (struct rnd_text){s.text.s, 0};
-	if (from < 0)
-		from = 0;
-	if (from >= s.text.n || n <= 0)
-		return true;
-	out->text.s += from;
-	out->text.n = (uint32_t)(n < s.text.n - from ? n : s.text.n - from);
-	return true;
-}
-
-static bool basename_of(struct model *m, const struct rnd_x *x, struct value *out)
-{
-	struct value s;
-	uint32_t end, from;
-
-	if (!model_eval(m, x->kid[0], &s))
-		return false;
-	for (end = s.text.n; end && s.text.s[end - 1] == '/'; end--)
-		;
-	if (!end) {
-		out->text = (struct rnd_text){s.text.s, s.text.n ? 1 : 0};
-		return true;
-	}
-	for (from = end; from && s.text.s[from - 1] != '/'; from--)
-		;
-	out->text = (struct rnd_text){s.text.s + from, end - from};
-	return true;
-}
-
-static bool member(struct model *m, const struct rnd_x *x, struct value *out)
-{
-	const struct rnd_member *of = &rnd_members[x->index];
-	struct value base, index = {0};
-	/* Of a bit field the bytes that it touches. */
-	uint32_t shift = of->bit % 8;
-	uint32_t bytes = of->bits ? (shift + of->bits + 7) / 8 : of->type.size;
-	uint64_t address, word = 0;
-	enum rnd_read got;
-
-	if (!model_eval(m, x->kid[0], &base))
-		return false;
-	address = (uint64_t)base.bits + of->offset + of->bit / 8;
-	if (x->n_kids == 2) {
-		if (!model_eval(m, x->kid[1], &index))
-			return false;
-		if ((uint64_t)index.bits >= of->n)
-			return fault(m, "FAULT_INDEX", x);
-		address += of->type.size * (uint64_t)index.bits;
-	}
-	if (of->type.kind == RND_TEXT)
-		return read_text(m, x, address, of->n, true, out);
-	got = rnd_memory_read(address, bytes, true, (uint8_t *)&word);
-	if (got)
-		return unreadable(m, got, x);
-	if (of->bits) {
-		word = word >> shift & ((UINT64_C(1) << of->bits) - 1);
-		if (of->type.is_signed && word >> (of->bits - 1))
-			word -= UINT64_C(1) << of->bits;
-	}
-	out->bits = model_fit((int64_t)word, of->type);
-	return true;
 }
 
 static bool call(struct model *m, const struct rnd_x *x, struct value *out)
@@ -486,24 +287,24 @@ static bool call(struct model *m, const struct rnd_x *x, struct value *out)
 	case F_COPYINSTR:
 	case F_STR:
 	case F_KSTR:
-		return reading(m, x, &address, &want) &&
-		       read_text(m, x, address, want, is_user(x), out);
+		return model_reading(m, x, &address, &want) &&
+		       model_read_text(m, x, address, want, model_is_user(x), out);
 	case F_PEEK:
 	case F_KPEEK:
-		if (!reading(m, x, &address, &want))
+		if (!model_reading(m, x, &address, &want))
 			return false;
-		got = rnd_memory_read(address, want, is_user(x), (uint8_t *)&word);
+		got = rnd_memory_read(address, want, model_is_user(x), (uint8_t *)&word);
 		out->bits = (int64_t)word;
-		return !got || unreadable(m, got, x);
+		return !got || model_unreadable(m, got, x);
 	case F_STRLEN:
 	case F_STRCONTAINS:
 	case F_STARTSWITH:
 	case F_ENDSWITH:
-		return of_text(m, x, out);
+		return model_of_text(m, x, out);
 	case F_SUBSTR:
-		return substr(m, x, out);
+		return model_substr(m, x, out);
 	case F_BASENAME:
-		return basename_of(m, x, out);
+		return model_basename(m, x, out);
 	default:
 		return of_number(m, x, out);
 	}
@@ -563,7 +364,7 @@ bool model_eval(struct model *m, const struct rnd_x *x, struct value *out)
 	case X_CALL:
 		return call(m, x, out);
 	case X_MEMBER:
-		return member(m, x, out);
+		return model_member(m, x, out);
 	}
 	return false;
 }
