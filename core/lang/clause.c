@@ -179,10 +179,14 @@ int weft_type_clause(struct weft_clause_typer *c, const struct weft_clause *clau
 	return c->s.rc;
 }
 
-static const struct weft_probe_info *one_info(void *arg, uint32_t clause)
+static const struct weft_probe_info *one_info(void *arg, uint32_t clause,
+					      const struct weft_probe_info **entry)
 {
+	const struct weft_lang_env *env = arg;
+
 	(void)clause;
-	return arg;
+	*entry = env->entry_info;
+	return env->info;
 }
 
 /* Types a clause; where the caller has no table of the set's variables, it is made here. */
@@ -193,8 +197,8 @@ static int type_alone(struct weft_clause_typer *c, const struct weft_lang_env *e
 	int rc;
 
 	if (!own.state && own.set) {
-		rc = weft_state_build(own.set, one_info, (void *)own.info, own.btf, c->s.src.arena,
-				      &own.state, c->s.src.err);
+		rc = weft_state_build(own.set, one_info, &own, own.btf, c->s.src.arena, &own.state,
+				      c->s.src.err);
 		if (rc)
 			return rc;
 	}

@@ -253,8 +253,9 @@ struct weft_state {
 };
 
 /* What is known of the probes that a clause (its index in file order) is for; NULL: nothing yet,
- * or a begin or end list. */
-typedef const struct weft_probe_info *weft_state_info(void *arg, uint32_t clause);
+ * or a begin or end list. *entry, which is NULL before: of the entry of a return. */
+typedef const struct weft_probe_info *weft_state_info(void *arg, uint32_t clause,
+						      const struct weft_probe_info **entry);
 
 /*
  * The variables of a set and their types: of each the first assignment in file order whose type can

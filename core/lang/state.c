@@ -235,7 +235,7 @@ static void infer_clause(struct builder *b, const struct weft_clause *clause)
 	int rc;
 
 	if (!list)
-		env.info = b->info_of ? b->info_of(b->arg, clause->index) : NULL;
+		env.info = b->info_of ? b->info_of(b->arg, clause->index, &env.entry_info) : NULL;
 	c.s.unknown_probe = !list && !env.info;
 	rc = weft_type_clause(&c, clause, &out);
 	weft_error_clear(b->ignored);

@@ -173,15 +173,22 @@ static int capture(struct weft_session *s, const struct weft_enabling *returning
 	return 0;
 }
 
+/* Whether a return's clauses use arguments of its entry, which is not enabled yet. */
+static bool returns_unpaired(const struct weft_session *s, size_t i)
+{
+	const struct weft_enabling *e = &s->enablings[i];
+
+	return e->class->info.pairing.role == WEFT_PAIRING_RETURN && !e->entry &&
+	       list_mentions_entry(s, e->list);
+}
+
 static int type_enabling(struct weft_session *s, size_t i, struct weft_error *err)
 {
 	uint32_t list = s->enablings[i].list;
 	struct needs needs = {0};
 	int ret = 0;
 
-	/* What the entry is like has to be known before its arguments can be typed. */
-	if (s->enablings[i].class->info.pairing.role == WEFT_PAIRING_RETURN &&
-	    !s->enablings[i].entry && list_mentions_entry(s, list))
+	if (returns_unpaired(s, i))
 		ret = weft_enable_entry(s, (uint32_t)i, false, err);
 	if (!ret)
 		ret = typed_list(s, list, &s->enablings[i], NULL, &needs, err);
@@ -214,37 +221,60 @@ static int type_all(struct weft_session *s, struct weft_error *err)
 
 /* By clause: a kind of probe that it meets, for the types of what it assigns. */
 struct met {
-	const struct weft_class **classes; /* by position in set->clauses */
+	const struct weft_session *s;
+	uint32_t *enablings; /* index + 1, by position in set->clauses */
 	size_t n;
 	uint32_t first; /* index of the first of them in file order */
 };
 
-static const struct weft_probe_info *met_info(void *arg, uint32_t clause)
+static const struct weft_probe_info *met_info(void *arg, uint32_t clause,
+					      const struct weft_probe_info **entry)
 {
 	const struct met *m = arg;
+	const struct weft_enabling *e;
 
 	clause -= m->first;
-	return clause < m->n && m->classes[clause] ? &m->classes[clause]->info : NULL;
+	if (clause >= m->n || !m->enablings[clause])
+		return NULL;
+	e = &m->s->enablings[m->enablings[clause] - 1];
+	if (e->entry)
+		*entry = &m->s->enablings[e->entry - 1].class->info;
+	return &e->class->info;
+}
+
+/* What the entries of returns are like has to be known before what is made of their arguments can
+ * be typed. What is wrong with one is said when the clauses are typed. */
+static void find_entries(struct weft_session *s, struct weft_error *err)
+{
+	size_t n = s->n_enablings; /* others join behind them */
+
+	for (size_t i = 0; i < n; i++) {
+		size_t before = weft_error_count(err);
+
+		if (returns_unpaired(s, i) && weft_enable_entry(s, (uint32_t)i, false, err))
+			weft_error_truncate(err, before);
+	}
 }
 
 int weft_session_find_variables(struct weft_session *s, struct weft_error *err)
 {
-	struct met m = {.n = s->set->n_clauses};
+	struct met m = {.s = s, .n = s->set->n_clauses};
 	uint32_t index;
 	size_t i;
 	int ret;
 
-	m.classes = calloc(m.n + 1, sizeof(const struct weft_class *));
-	if (!m.classes)
+	find_entries(s, err);
+	m.enablings = calloc(m.n + 1, sizeof(*m.enablings));
+	if (!m.enablings)
 		return weft_nomem(err);
 	if (m.n)
 		m.first = s->set->clauses[0].index;
 	for (i = 0; i < s->n_enablings; i++)
 		for (uint32_t l = s->enablings[i].list; l; l = s->lists[l].parent)
-			if (!m.classes[s->lists[l].clause])
-				m.classes[s->lists[l].clause] = s->enablings[i].class;
+			if (!m.enablings[s->lists[l].clause])
+				m.enablings[s->lists[l].clause] = (uint32_t)i + 1;
 	ret = weft_state_build(s->set, met_info, &m, types_of(s), s->arena, &s->variables, err);
-	free((void *)m.classes);
+	free(m.enablings);
 	for (i = 0; !ret && s->variables && i < s->variables->n_vars; i++)
 		ret = weft_plan_variable(s->plan, s->variables->vars[i], &index, err);
 	return ret;

@@ -65,8 +65,10 @@ static int complain(const struct weft_error *err)
 
 /* ---- weft's ---- */
 
-static const struct weft_probe_info *info_of(void *arg, uint32_t clause)
+static const struct weft_probe_info *info_of(void *arg, uint32_t clause,
+					     const struct weft_probe_info **entry)
 {
+	(void)entry;
 	(void)arg;
 	(void)clause;
 	return probe_info();

@@ -137,8 +137,10 @@ static void append_action(struct rig *r, struct weft_clause *c, const char *acti
 	c->n_actions++;
 }
 
-static const struct weft_probe_info *info_of(void *arg, uint32_t clause)
+static const struct weft_probe_info *info_of(void *arg, uint32_t clause,
+					     const struct weft_probe_info **entry)
 {
+	(void)entry;
 	(void)clause;
 	return &((struct rig *)arg)->info;
 }

@@ -212,15 +212,19 @@ Test(lang_state, STATE_UPDATE)
 
 /* ---- sets of several clauses ---- */
 
-static const struct weft_probe_info *no_info(void *arg, uint32_t clause)
+static const struct weft_probe_info *no_info(void *arg, uint32_t clause,
+					     const struct weft_probe_info **entry)
 {
+	(void)entry;
 	(void)arg;
 	(void)clause;
 	return NULL;
 }
 
-static const struct weft_probe_info *the_info(void *arg, uint32_t clause)
+static const struct weft_probe_info *the_info(void *arg, uint32_t clause,
+					      const struct weft_probe_info **entry)
 {
+	(void)entry;
 	(void)clause;
 	return &((struct rig *)arg)->info;
 }
@@ -258,6 +262,36 @@ Test(lang_state, types_across_clauses)
 	cr_expect_str_eq(build(&r, the_info),
 			 "a  string; b  string; e[int64]  string; self.s  string; ");
 	cr_expect_str_eq(build(&r, no_info), "a  int64; b  int64; e[int64]  int64; self.s  int64; ");
+	rig_finish(&r);
+}
+
+static const struct weft_probe_info *a_return(void *arg, uint32_t clause,
+					      const struct weft_probe_info **entry)
+{
+	static struct weft_probe_info back;
+	struct rig *r = arg;
+
+	(void)clause;
+	back = r->info;
+	back.pairing.role = WEFT_PAIRING_RETURN;
+	*entry = &r->info;
+	return &back;
+}
+
+/* What stands beside an argument of the entry is typed as well as anything. */
+Test(lang_state, types_in_a_return)
+{
+	struct weft_action *list[2] = {0};
+	struct weft_clause clause;
+	struct rig r;
+
+	rig_init(&r);
+	list[0] = rig_action(&r, "set", "|self.name|copyinstr((uint64) entry.arg0)",
+			     "|big|(uint64) entry.arg0", "|n[entry.arg0 & 3]|execname", NULL);
+	clause = *rig_clause(&r, NULL, list);
+	r.set.clauses = &clause;
+	r.set.n_clauses = 1;
+	cr_expect_str_eq(build(&r, a_return), "self.name  string; big  uint64; n[int64]  string; ");
 	rig_finish(&r);
 }
 

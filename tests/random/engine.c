@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/kernel/bpf.h"
+#include "core/kernel/load.h"
 #include "tests/random/engine.h"
 
 /* ---- where programs run ---- */
@@ -52,29 +53,55 @@ const struct rnd_world *rnd_world(void)
 
 /* ---- to a program ---- */
 
-static const struct weft_probe_info *info_of(void *arg, uint32_t clause)
+/* What the clause's probes are like: those of a return alone have an entry. */
+static const struct weft_probe_info *info_for(const struct engine *e, uint32_t clause)
 {
-	(void)clause;
-	return &((struct engine *)arg)->info;
+	bool back = e->set->pairs && e->set->clauses[clause].probes == 1u << RND_RETURN;
+
+	return &e->infos[back ? RND_RETURN : 0];
+}
+
+static const struct weft_probe_info *info_of(void *arg, uint32_t clause,
+					     const struct weft_probe_info **entry)
+{
+	const struct engine *e = arg;
+
+	clause -= e->config->clauses[0].index;
+	if (clause >= e->set->n_clauses)
+		return NULL; /* begin and end have none */
+	if (info_for(e, clause) == &e->infos[RND_RETURN])
+		*entry = &e->infos[RND_ENTRY];
+	return info_for(e, clause);
+}
+
+static int type_one(struct engine *e, const struct weft_lang_env *env,
+		    const struct weft_clause *clause, struct weft_typed_clause *out)
+{
+	int ret = weft_lang_clause(env, clause, e->config->arena, out, e->err);
+	const char *wrong = ret ? NULL : weft_lang_verify_clause(out);
+
+	return wrong ? weft_fail(e->err, -EINVAL, "TREE_BROKEN", "%s", wrong) : ret;
 }
 
 static int type_all(struct engine *e)
 {
-	struct weft_lang_env env = {
-		.set = e->config, .info = &e->info, .probe = "t:m:f:n", .btf = &engine_types};
-	const char *wrong;
+	struct weft_lang_env env = {.set = e->config, .probe = "t:m:f:n", .btf = &engine_types};
 	int ret;
 
 	ret = weft_state_build(e->config, info_of, e, &engine_types, e->config->arena, &e->state,
 			       e->err);
 	env.state = e->state;
 	for (size_t i = 0; i < e->config->n_clauses && !ret; i++) {
-		ret = weft_lang_clause(&env, &e->config->clauses[i], e->config->arena,
-				       &e->clauses[i], e->err);
-		wrong = ret ? NULL : weft_lang_verify_clause(&e->clauses[i]);
-		if (wrong)
-			ret = weft_fail(e->err, -EINVAL, "TREE_BROKEN", "%s", wrong);
+		env.info = info_for(e, (uint32_t)i);
+		env.entry_info = env.info == &e->infos[RND_RETURN] ? &e->infos[RND_ENTRY] : NULL;
+		ret = type_one(e, &env, &e->config->clauses[i], &e->clauses[i]);
 	}
+	env.info = env.entry_info = NULL;
+	env.probe = NULL;
+	if (!ret && e->config->n_begin)
+		ret = type_one(e, &env, e->config->begin, &e->lists[0].clause);
+	if (!ret && e->config->n_end)
+		ret = type_one(e, &env, e->config->end, &e->lists[1].clause);
 	return ret;
 }
 
@@ -88,9 +115,33 @@ static void set_namespace(struct weft_plan *plan)
 	plan->pidns_ino = st.st_ino;
 }
 
-static int compile(struct engine *e)
+static int compile_group(struct engine *e, const struct weft_group *group, struct weft_program *out)
 {
 	char *listing;
+	int ret;
+
+	out->dispatch_map = -1;
+	ret = weft_compile_group(e->plan, group, out, e->err);
+	if (!ret && e->plan->keep_listing &&
+	    !weft_plan_explain(e->plan, out, e->set->arena, &listing))
+		fputs(listing, stderr);
+	return ret;
+}
+
+static int compile_list(struct engine *e, struct list *l)
+{
+	if (!l->clause.clause)
+		return 0;
+	l->probe.cookie = UINT64_MAX;
+	l->group.clauses = &l->clause;
+	l->group.n_clauses = 1;
+	l->group.probes = &l->probe;
+	l->group.n_probes = 1;
+	return compile_group(e, &l->group, &l->program);
+}
+
+static int compile(struct engine *e)
+{
 	uint32_t index;
 	int ret = 0;
 
@@ -103,15 +154,10 @@ static int compile(struct engine *e)
 
 	e->plan->keep_listing = getenv("WEFT_RANDOM_LISTING") != NULL;
 	engine_make_parts(e);
-	for (size_t i = 0; i < e->n_parts && !ret; i++) {
-		struct part *p = &e->parts[i];
-
-		p->program.dispatch_map = -1;
-		ret = weft_compile_group(e->plan, &p->group, &p->program, e->err);
-		if (!ret && e->plan->keep_listing &&
-		    !weft_plan_explain(e->plan, &p->program, e->set->arena, &listing))
-			fputs(listing, stderr);
-	}
+	for (size_t i = 0; i < e->n_parts && !ret; i++)
+		ret = compile_group(e, &e->parts[i].group, &e->parts[i].program);
+	for (size_t i = 0; i < N(e->lists) && !ret; i++)
+		ret = compile_list(e, &e->lists[i]);
 	return ret;
 }
 
@@ -143,6 +189,10 @@ static int load(struct engine *e)
 		ret = weft_maps_warm(&e->maps, e->plan, e->err);
 	for (size_t i = 0; i < e->n_parts && !ret; i++)
 		ret = load_part(e, &e->parts[i], &log);
+	for (size_t i = 0; i < N(e->lists) && !ret; i++)
+		if (e->lists[i].clause.clause)
+			ret = weft_program_load(&e->lists[i].program, &e->maps, &e->lists[i].fd,
+						&log, e->err);
 	if (log && getenv("WEFT_RANDOM_LOG"))
 		fputs(log, stderr);
 	free(log);
@@ -199,6 +249,13 @@ static int fire_at_once(struct engine *e)
 	return ret;
 }
 
+static int run_list(struct engine *e, const struct list *l)
+{
+	int ret = l->fd < 0 ? 0 : weft_program_run(l->fd, e->err);
+
+	return ret ? ret : weft_consumer_finish(e->consumer, e->err);
+}
+
 static int watch(struct engine *e)
 {
 	struct weft_sink sink = {.record = engine_see_record,
@@ -218,6 +275,8 @@ static int watch(struct engine *e)
 	rnd_world();
 	ret = weft_consumer_create(&env, &e->consumer, e->err);
 	((struct weft_control *)e->maps.state)->enabled = 1;
+	if (!ret)
+		ret = run_list(e, &e->lists[0]);
 	if (!ret && e->set->at_once)
 		ret = fire_at_once(e);
 	for (uint32_t f = 0; f < e->set->n_firings && !e->set->at_once && !ret; f++) {
@@ -229,6 +288,8 @@ static int watch(struct engine *e)
 	}
 	if (cpu)
 		move_to(rnd_world()->cpus[0]);
+	if (!ret)
+		ret = run_list(e, &e->lists[1]);
 	if (!ret)
 		ret = weft_consumer_show(e->consumer, NULL, 0, false, e->err);
 	if (!ret)
@@ -260,7 +321,7 @@ static enum rnd_outcome run(struct engine *e, const char *yaml)
 
 enum rnd_outcome rnd_run(struct rnd_set *set, const char *yaml, const char **seen)
 {
-	struct engine e = {.set = set};
+	struct engine e = {.set = set, .lists = {{.fd = -1}, {.fd = -1}}};
 	enum rnd_outcome outcome;
 
 	e.err = weft_error_create();
@@ -281,6 +342,9 @@ enum rnd_outcome rnd_run(struct rnd_set *set, const char *yaml, const char **see
 	for (size_t i = 0; i < e.n_parts; i++)
 		if (e.parts[i].fd >= 0)
 			close(e.parts[i].fd);
+	for (size_t i = 0; i < N(e.lists); i++)
+		if (e.lists[i].fd >= 0)
+			close(e.lists[i].fd);
 	weft_maps_finish(&e.maps);
 	weft_plan_destroy(e.plan);
 	weft_set_destroy(e.config);

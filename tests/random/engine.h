@@ -17,12 +17,21 @@ struct part {
 	int fd;
 };
 
+/* begin and end. */
+struct list {
+	struct weft_typed_clause clause;
+	struct weft_group_probe probe;
+	struct weft_group group;
+	struct weft_program program;
+	int fd;
+};
+
 struct engine {
 	struct rnd_set *set;
 	struct weft_error *err;
 	struct weft_set *config;
 	struct weft_state *state;
-	struct weft_probe_info info;
+	struct weft_probe_info infos[RND_PROBES];
 	struct weft_arg args[RND_ARGS];
 	struct weft_loc_op ops[RND_ARGS][2];
 	struct weft_typed_clause clauses[RND_CLAUSES];
@@ -31,6 +40,7 @@ struct engine {
 	struct part parts[RND_PROBES]; /* programs; probes with the same clauses share one */
 	struct part *part_of[RND_PROBES];
 	size_t n_parts;
+	struct list lists[2];
 	struct weft_plan *plan;
 	struct weft_maps maps;
 	struct weft_consumer *consumer;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/btf/enums.h"
 #include "core/compiler/cell.h"
 #include "core/output/render.h"
 #include "tests/random/engine.h"
@@ -12,7 +13,13 @@
 
 static void say_value(FILE *f, const struct weft_value *v)
 {
-	if (v->type.kind == WEFT_VALUE_INT)
+	const char *name = v->type.kind == WEFT_VALUE_INT && v->type.names
+				   ? weft_btf_enum_name(v->type.names, v->i)
+				   : NULL;
+
+	if (name)
+		fputs(name, f);
+	else if (v->type.kind == WEFT_VALUE_INT)
 		rnd_say_int(f, v->i, v->type.size, v->type.is_signed);
 	else
 		rnd_say_text(f, v->type.kind == WEFT_VALUE_BYTES ? "'" : "\"", v->text.s, v->text.n);
@@ -144,8 +151,12 @@ int engine_see_loss(void *self, const struct weft_loss_report *l)
 
 const char *engine_probe_text(void *arg, uint64_t cookie, int field)
 {
-	(void)arg;
-	return field < 0 ? "a probe" : rnd_probes[cookie / 2 - 1][field];
+	const struct engine *e = arg;
+
+	for (uint32_t i = 0; i < RND_PROBES && field >= 0; i++)
+		if (rnd_cookie(e->set, i) == cookie)
+			return rnd_probes[i][field];
+	return "none";
 }
 
 /* ---- what variables hold ---- */

@@ -11,6 +11,7 @@
 struct rnd_x *rnd_kids(struct rnd_x *x, struct rnd_x *a, struct rnd_x *b, struct rnd_x *c);
 struct rnd_type rnd_balanced(const struct rnd_x *a, const struct rnd_x *b);
 struct rnd_x *rnd_argument(struct rnd_maker *m);
+struct rnd_x *rnd_builtin(struct rnd_maker *m);
 struct rnd_x *rnd_leaf(struct rnd_maker *m);
 struct rnd_x *rnd_of_number(struct rnd_maker *m, unsigned depth);
 struct rnd_x *rnd_of_text(struct rnd_maker *m, unsigned depth);

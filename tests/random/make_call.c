@@ -28,7 +28,7 @@ struct rnd_x *rnd_of_number(struct rnd_maker *m, unsigned depth)
 			a, NULL, NULL);
 	if (rnd_is_const(m->set, a) &&
 	    (!rnd_const(m->set, a) || (rnd_const(m->set, a) < 0 && a->type.is_signed)))
-		a = rnd_argument(m);
+		a = m->is_list ? rnd_builtin(m) : rnd_argument(m);
 	return rnd_kids(call(m, f, RND_INT64), a, NULL, NULL);
 }
 
@@ -48,11 +48,11 @@ static struct rnd_x *address(struct rnd_maker *m, bool user)
 {
 	struct rnd_x *x = rnd_argument(m), *sum;
 
-	while (x->type.size != 8 || (x->type.points == RND_KERNEL && user) ||
+	while (x->type.size != 8 || x->node == X_ENTRY || (x->type.points == RND_KERNEL && user) ||
 	       (x->type.points == RND_USER && !user))
 		x = rnd_argument(m);
-	if (rnd_below(&m->draw, 4))
-		return x;
+	if (x->type.points == RND_KERNEL || rnd_below(&m->draw, 4))
+		return x; /* what else the kernel has nearby is not for us to know */
 	sum = rnd_node(m, X_BINARY, x->type);
 	sum->op = O_ADD;
 	rnd_kids(sum, x, rnd_literal(m, rnd_below(&m->draw, 9)), NULL);
@@ -81,6 +81,7 @@ struct rnd_x *rnd_peek(struct rnd_maker *m)
 	}
 const struct rnd_member rnd_members[M_MEMBERS] = {
 	[M_A] = {"a", 0, I(1, false), 0, 0, 0},
+	[M_KIND] = {"kind", 1, {.kind = RND_INT, .size = 1, .is_enum = true}, 0, 0, 0},
 	[M_B] = {"b", 2, I(2, true), 0, 0, 0},
 	[M_LO] = {"lo", 4, I(4, false), 0, 5, 0},
 	[M_MID] = {"mid", 4, I(4, true), 5, 9, 0},
@@ -94,12 +95,36 @@ const struct rnd_member rnd_members[M_MEMBERS] = {
 };
 #undef I
 
+const struct rnd_constant rnd_constants[4] = {
+	{"KIND_NONE", 0}, {"KIND_A", 'a'}, {"KIND_X", 'x'}, {"KIND_SLASH", '/'}};
+
+struct rnd_x *rnd_enum(struct rnd_maker *m)
+{
+	struct rnd_x *x = rnd_node(m, X_MEMBER, rnd_members[M_KIND].type);
+
+	x->index = M_KIND;
+	return rnd_kids(x, address(m, true), NULL, NULL);
+}
+
+/* Now and then of an item in the kernel's memory. */
+static struct rnd_x *item_address(struct rnd_maker *m)
+{
+	struct rnd_x *x = address(m, true);
+
+	if (!rnd_one_in(&m->draw, 5))
+		return x;
+	x = rnd_node(m, X_ARG, m->set->args[10]);
+	x->index = 10;
+	x->spelling = "arg10";
+	return x;
+}
+
 struct rnd_x *rnd_member(struct rnd_maker *m, bool text)
 {
 	uint32_t i = text ? M_NAME : rnd_below(&m->draw, M_NEXT);
-	struct rnd_x *x, *of = address(m, true);
+	struct rnd_x *x, *of = item_address(m);
 
-	while (!text && i == M_NAME)
+	while (!text && (i == M_NAME || i == M_KIND))
 		i = rnd_below(&m->draw, M_NEXT);
 	if (rnd_one_in(&m->draw, 5)) {
 		x = rnd_node(m, X_MEMBER, rnd_members[M_NEXT].type);
@@ -176,4 +201,23 @@ struct rnd_x *rnd_bytes(struct rnd_maker *m)
 	x->index = 8;
 	x->spelling = "arg8";
 	return x;
+}
+
+struct rnd_x *rnd_inet(struct rnd_maker *m, uint32_t cap)
+{
+	struct rnd_type t = {.kind = RND_INET, .cap = cap}, bytes = {.kind = RND_BYTES, .cap = 16};
+	struct rnd_x *n;
+
+	if (cap == 4)
+		return rnd_kids(call(m, F_IPV4, t), rnd_int(m, 1), NULL, NULL);
+	if (rnd_one_in(&m->draw, 3)) {
+		n = rnd_bytes(m);
+		if (n->type.cap >= 16)
+			return rnd_kids(call(m, F_IPV6, t), n, NULL, NULL);
+	}
+	n = rnd_node(m, X_INT, RND_INT64);
+	n->bits = 16;
+	n->spelling = "16";
+	n = rnd_kids(call(m, F_COPYIN, bytes), address(m, true), n, NULL);
+	return rnd_kids(call(m, F_IPV6, t), n, NULL, NULL);
 }

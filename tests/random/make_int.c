@@ -43,6 +43,8 @@ const char *const rnd_functions[] = {
 	[F_HTONS] = "htons",
 	[F_HTONL] = "htonl",
 	[F_HTONLL] = "htonll",
+	[F_IPV4] = "ipv4",
+	[F_IPV6] = "ipv6",
 };
 
 struct rnd_type rnd_promoted(struct rnd_type t)
@@ -99,12 +101,22 @@ struct rnd_x *rnd_state(struct rnd_maker *m, uint32_t var, unsigned depth)
 	return x;
 }
 
+bool rnd_var_suits(const struct rnd_maker *m, uint32_t var)
+{
+	const struct rnd_var *v = &m->set->vars[var];
+
+	for (uint32_t k = 0; k < v->n_keys && m->is_list; k++)
+		if (v->keys[k] == RND_PROBE)
+			return false;
+	return true;
+}
+
 static bool pick_var(struct rnd_maker *m, enum rnd_kind kind, uint32_t *var)
 {
 	if (!m->set->n_vars || m->quiet)
 		return false;
 	*var = rnd_below(&m->draw, m->set->n_vars);
-	if (m->set->vars[*var].type.kind != kind)
+	if (m->set->vars[*var].type.kind != kind || !rnd_var_suits(m, *var))
 		return false;
 	m->set->vars[*var].mentioned = true;
 	return true;
@@ -117,6 +129,8 @@ static struct rnd_x *of_variable(struct rnd_maker *m, unsigned depth)
 
 	if (!rnd_below(&m->draw, 4) && m->set->n_vars && !m->quiet) {
 		var = rnd_below(&m->draw, m->set->n_vars);
+		if (!rnd_var_suits(m, var))
+			return rnd_leaf(m);
 		m->set->vars[var].mentioned = true;
 		x = rnd_node(m, X_DEFINED, RND_INT64);
 		return rnd_kids(x, rnd_state(m, var, depth), NULL, NULL);
@@ -244,6 +258,33 @@ static struct rnd_x *is_probe(struct rnd_maker *m)
 	return rnd_one_in(&m->draw, 2) ? rnd_kids(x, p, text, NULL) : rnd_kids(x, text, p, NULL);
 }
 
+/* What took how long cannot be told, but that it took some time. */
+static struct rnd_x *is_paired(struct rnd_maker *m)
+{
+	struct rnd_x *x = rnd_node(m, X_BINARY, RND_INT64), *e = rnd_node(m, X_ENTRY, RND_INT64);
+
+	e->index = RND_ARGS;
+	e->spelling = "elapsed";
+	x->op = O_GE;
+	rnd_kids(x, e, rnd_node(m, X_INT, RND_INT64), NULL);
+	x->kid[1]->spelling = "0";
+	return x;
+}
+
+/* A value of an enum and a name of it. */
+static struct rnd_x *is_constant(struct rnd_maker *m)
+{
+	struct rnd_x *x = rnd_node(m, X_BINARY, RND_INT64), *a = rnd_enum(m);
+	struct rnd_x *b = rnd_node(m, X_INT, RND_INT64);
+	uint32_t i = rnd_below(&m->draw, N(rnd_constants));
+
+	x->op = (enum rnd_op)(O_LT + rnd_below(&m->draw, O_NE - O_LT + 1));
+	a->parens = b->parens = false;
+	b->bits = rnd_constants[i].value;
+	b->spelling = rnd_constants[i].name;
+	return rnd_one_in(&m->draw, 2) ? rnd_kids(x, a, b, NULL) : rnd_kids(x, b, a, NULL);
+}
+
 struct rnd_x *rnd_int(struct rnd_maker *m, unsigned depth)
 {
 	static const uint8_t sizes[] = {1, 2, 4, 8};
@@ -267,7 +308,11 @@ struct rnd_x *rnd_int(struct rnd_maker *m, unsigned depth)
 	case 8:
 		return of_variable(m, depth);
 	case 9:
-		return is_probe(m);
+		if (m->is_return && !m->quiet && rnd_one_in(&m->draw, 2))
+			return is_paired(m);
+		return m->is_list                             ? rnd_leaf(m)
+		       : rnd_one_in(&m->draw, 4) && !m->quiet ? is_constant(m)
+							      : is_probe(m);
 	case 10:
 		return m->quiet ? rnd_leaf(m) : same_text(m, depth);
 	case 11:
@@ -276,7 +321,7 @@ struct rnd_x *rnd_int(struct rnd_maker *m, unsigned depth)
 	case 13:
 		return rnd_of_number(m, depth);
 	case 14:
-		return m->quiet                  ? rnd_leaf(m)
+		return m->quiet || m->is_list    ? rnd_leaf(m)
 		       : rnd_one_in(&m->draw, 2) ? rnd_peek(m)
 						 : rnd_member(m, false);
 	case 15:

@@ -106,6 +106,15 @@ struct rnd_x *rnd_argument(struct rnd_maker *m)
 	uint32_t i = rnd_below(&m->draw, RND_INTS);
 	struct rnd_x *x;
 
+	if (m->is_list)
+		return number(m);
+	if (m->is_return && !m->quiet && rnd_one_in(&m->draw, 3)) {
+		x = rnd_node(m, X_ENTRY, m->set->args[i]);
+		x->index = i;
+		x->spelling =
+			weft_arena_printf(m->set->arena, i % 2 ? "entry.arg%u" : "entry.n%u", i);
+		return x;
+	}
 	if (rnd_one_in(&m->draw, 20))
 		i = rnd_one_in(&m->draw, 2) ? 7 : 10;
 	x = rnd_node(m, X_ARG, m->set->args[i]);
@@ -114,7 +123,7 @@ struct rnd_x *rnd_argument(struct rnd_maker *m)
 	return x;
 }
 
-static struct rnd_x *builtin(struct rnd_maker *m)
+struct rnd_x *rnd_builtin(struct rnd_maker *m)
 {
 	static const struct {
 		const char *name;
@@ -164,7 +173,7 @@ struct rnd_x *rnd_leaf(struct rnd_maker *m)
 	case 3:
 		return number(m);
 	case 4:
-		return builtin(m);
+		return rnd_builtin(m);
 	case 5:
 		return param(m);
 	case 6:

@@ -38,6 +38,7 @@ static void make_args(struct rnd_maker *m)
 	s->args[6] = (struct rnd_type){.kind = RND_TEXT, .cap = s->strsize};
 	s->args[7] = (struct rnd_type){.kind = RND_INT, .size = 8, .points = RND_USER};
 	s->args[8] = (struct rnd_type){.kind = RND_BYTES, .cap = s->strsize};
+	/* 9: address of 6, length of 8 */
 	s->args[9] = (struct rnd_type){.kind = RND_TEXT, .cap = s->strsize};
 	s->args[10] = (struct rnd_type){.kind = RND_INT, .size = 8, .points = RND_KERNEL};
 }
@@ -146,12 +147,18 @@ static void make_tables(struct rnd_maker *m)
 		if (rnd_one_in(&m->draw, 3))
 			continue;
 		t->n_keys = 1 + rnd_below(&m->draw, RND_KEYS);
+		t->is_list = rnd_one_in(&m->draw, 6);
 		for (uint32_t k = 0; k < t->n_keys; k++) {
 			t->keys[k] = (struct rnd_type){.kind = RND_INT,
 						       .size = sizes[rnd_below(&m->draw, 4)],
 						       .is_signed = rnd_one_in(&m->draw, 2)};
 			if (rnd_one_in(&m->draw, 3))
 				t->keys[k] = (struct rnd_type){.kind = RND_TEXT};
+			if (rnd_one_in(&m->draw, 8))
+				t->keys[k] = (struct rnd_type){
+					.kind = RND_INET, .cap = rnd_one_in(&m->draw, 2) ? 4 : 16};
+			if (rnd_one_in(&m->draw, 12))
+				t->keys[k] = rnd_members[M_KIND].type;
 			/* Rows of several probes may read alike, and then are one that takes the
 			 * room of several: there had better be enough. */
 			if (rnd_one_in(&m->draw, 6)) {
@@ -200,6 +207,14 @@ static void make_keys(struct rnd_maker *m, struct rnd_action *a, struct rnd_tabl
 		struct rnd_item *item = &a->items[a->n_items++];
 
 		item->name = weft_arena_printf(m->set->arena, "k%u", k);
+		if (t->keys[k].kind == RND_INET) {
+			item->x = rnd_inet(m, t->keys[k].cap);
+			continue;
+		}
+		if (t->keys[k].is_enum) {
+			item->x = rnd_enum(m);
+			continue;
+		}
 		if (t->keys[k].kind == RND_INT) {
 			item->x = of_type(m, rnd_one_in(&m->draw, 3) ? rnd_int(m, depth(m)) : few(m),
 					  t->keys[k].size, t->keys[k].is_signed);
@@ -216,16 +231,26 @@ static void make_keys(struct rnd_maker *m, struct rnd_action *a, struct rnd_tabl
 	}
 }
 
+/* In a list there is no probe, and no address that leads anywhere. */
+static bool suits(const struct rnd_maker *m, const struct rnd_table *t)
+{
+	for (uint32_t k = 0; k < t->n_keys && m->is_list; k++)
+		if (t->keys[k].kind == RND_PROBE || t->keys[k].kind == RND_INET ||
+		    t->keys[k].is_enum)
+			return false;
+	return !t->is_list || !t->mentioned;
+}
+
 static void make_table(struct rnd_maker *m, struct rnd_action *a)
 {
 	struct rnd_table *t;
 
-	if (!m->set->n_tables) {
+	a->table = m->set->n_tables ? rnd_below(&m->draw, m->set->n_tables) : 0;
+	t = &m->set->tables[a->table];
+	if (!m->set->n_tables || !suits(m, t)) {
 		a->kind = A_EMIT;
 		return;
 	}
-	a->table = rnd_below(&m->draw, m->set->n_tables);
-	t = &m->set->tables[a->table];
 	make_keys(m, a, t);
 	t->mentioned = true;
 	if (t->kind == T_COUNT)
@@ -240,6 +265,7 @@ static void make_record(struct rnd_maker *m, struct rnd_action *a)
 	static const char *const converts[] = {"%d", "%u", "%x", "%i", "%#x",  "%08d",
 					       "%o", "%c", "%X", "%p", "%-6d", "%+d"};
 
+	a->is_list = a->kind == A_EMIT && rnd_one_in(&m->draw, 4);
 	a->n_items = 1 + rnd_below(&m->draw, m->large                   ? 8
 					     : rnd_one_in(&m->draw, 20) ? RND_FIELDS
 									: 4);
@@ -247,9 +273,13 @@ static void make_record(struct rnd_maker *m, struct rnd_action *a)
 		struct rnd_item *item = &a->items[i];
 
 		item->name = weft_arena_printf(m->set->arena, "f%u", i);
-		switch (rnd_below(&m->draw, 8)) {
+		switch (m->is_list ? 3 * rnd_below(&m->draw, 2) : rnd_below(&m->draw, 8)) {
 		case 7:
 			item->x = rnd_probe(m);
+			if (rnd_one_in(&m->draw, 3))
+				item->x = rnd_inet(m, rnd_one_in(&m->draw, 2) ? 4 : 16);
+			else if (rnd_one_in(&m->draw, 3))
+				item->x = rnd_enum(m);
 			item->convert = "%s";
 			break;
 		case 0:
@@ -325,7 +355,7 @@ static void make_set(struct rnd_maker *m, struct rnd_action *a)
 		struct rnd_item *item = &a->items[a->n_items];
 
 		i = rnd_below(&m->draw, RND_VARS);
-		if (i < m->set->n_vars)
+		if (i < m->set->n_vars && rnd_var_suits(m, i))
 			set_var(m, item, i);
 		else
 			set_local(m, item);
@@ -392,6 +422,9 @@ static void make_clause(struct rnd_maker *m)
 	m->clause = c;
 	m->n_locals = 0;
 	c->probes = rnd_one_in(&m->draw, 2) ? 7 : 1 + rnd_below(&m->draw, 7);
+	m->is_return = m->set->pairs && rnd_one_in(&m->draw, 2);
+	if (m->is_return)
+		c->probes = 1u << RND_RETURN;
 	if (rnd_one_in(&m->draw, 2))
 		c->when = rnd_int(m, 1 + rnd_below(&m->draw, 3));
 	if (rnd_one_in(&m->draw, 10))
@@ -400,6 +433,31 @@ static void make_clause(struct rnd_maker *m)
 		c->limit = 1 + rnd_below(&m->draw, 3);
 	while (c->n_actions < n)
 		make_action(m, &c->actions[c->n_actions++]);
+}
+
+/* begin or end. */
+static void make_list(struct rnd_maker *m, struct rnd_clause *c)
+{
+	uint32_t n = rnd_below(&m->draw, 4);
+
+	m->clause = c;
+	m->n_locals = 0;
+	m->is_list = true;
+	m->is_return = false;
+	while (c->n_actions < n) {
+		struct rnd_action *a = &c->actions[c->n_actions++];
+
+		a->kind = rnd_one_in(&m->draw, 3)   ? A_TABLE
+			  : rnd_one_in(&m->draw, 2) ? A_SET
+						    : A_EMIT;
+		if (a->kind == A_TABLE)
+			make_table(m, a);
+		if (a->kind == A_SET)
+			make_set(m, a);
+		if (a->kind == A_EMIT)
+			make_record(m, a);
+	}
+	m->is_list = false;
 }
 
 /* Variables that are asked for and that nothing assigns. */
@@ -414,6 +472,7 @@ static void make_last(struct rnd_maker *m)
 		if (!c) {
 			c = m->clause = &m->set->clauses[m->set->n_clauses++];
 			m->n_locals = 0;
+			m->is_return = false;
 			c->probes = 7;
 		}
 		a = &c->actions[c->n_actions++];
@@ -472,7 +531,9 @@ static void make_firings(struct rnd_maker *m)
 		w[7] = rnd_address(&m->draw);
 		w[8] = rnd_address(&m->draw);
 		w[9] = length(m);
-		w[10] = rnd_address(&m->draw);
+		w[10] = rnd_kernel_address(&m->draw);
+		if (s->pairs)
+			w[RND_FRAME] = 16 + 8 * rnd_below(&m->draw, 3);
 
 		s->probe[f] = rnd_below(&m->draw, s->n_probes);
 		w[11] = 100 + s->probe[f];
@@ -498,9 +559,14 @@ struct rnd_set *rnd_make(struct weft_arena *arena, uint64_t seed, bool large)
 	make_params(&m);
 	make_vars(&m);
 	make_tables(&m);
+	m.set->pairs = m.set->n_probes == RND_PROBES && rnd_one_in(&m.draw, 3);
+	if (rnd_one_in(&m.draw, 4))
+		make_list(&m, &m.set->begin);
 	n = 1 + rnd_below(&m.draw, 4);
 	while (n--)
 		make_clause(&m);
+	if (rnd_one_in(&m.draw, 4))
+		make_list(&m, &m.set->end);
 	make_last(&m);
 	settle_names(&m);
 	make_firings(&m);

@@ -30,8 +30,11 @@ struct rnd_x *rnd_text_literal(struct rnd_maker *m, uint32_t cap)
 
 static struct rnd_x *argument(struct rnd_maker *m)
 {
-	struct rnd_x *x = rnd_node(m, X_ARG, text_of(m->set->strsize));
+	struct rnd_x *x;
 
+	if (m->is_list)
+		return rnd_text_literal(m, m->set->strsize);
+	x = rnd_node(m, X_ARG, text_of(m->set->strsize));
 	x->index = rnd_one_in(&m->draw, 3) ? 9 : 6;
 	x->spelling = weft_arena_printf(m->set->arena, "arg%u", x->index);
 	return x;
@@ -72,7 +75,8 @@ static struct rnd_x *variable(struct rnd_maker *m, unsigned depth)
 	uint32_t var = m->set->n_vars ? rnd_below(&m->draw, m->set->n_vars) : 0;
 	struct rnd_x *x, *v;
 
-	if (!m->set->n_vars || m->quiet || m->set->vars[var].type.kind != RND_TEXT)
+	if (!m->set->n_vars || m->quiet || m->set->vars[var].type.kind != RND_TEXT ||
+	    !rnd_var_suits(m, var))
 		return leaf(m);
 	m->set->vars[var].mentioned = true;
 	v = rnd_state(m, var, depth);
@@ -143,9 +147,9 @@ static struct rnd_x *make(struct rnd_maker *m, unsigned depth)
 	case 0:
 		return rnd_text_literal(m, m->set->strsize);
 	case 1:
-		return rnd_member(m, true);
+		return m->is_list ? leaf(m) : rnd_member(m, true);
 	case 2:
-		return rnd_read_text(m);
+		return m->is_list ? leaf(m) : rnd_read_text(m);
 	case 3:
 	case 4:
 		return variable(m, depth);

@@ -4,6 +4,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+#include "core/kernel/bpf.h"
+#include "core/kernel/insn.h"
+#include "core/kernel/load.h"
 
 #define PAGES     6u
 #define READABLE  (RND_MEMORY + RND_PAGE)
@@ -11,6 +16,43 @@
 #define USER_MOST (UINT64_C(1) << 56) /* no process has addresses from here on */
 
 static uint64_t texts[N_TEXTS];
+static uint8_t *kernels; /* our view of what lies at kernels_at in the kernel */
+static uint64_t kernels_at;
+
+/* The value of an array that can be mapped: a program tells its address, and behind it the kernel
+ * has nothing. */
+static int map_kernel(void)
+{
+	const struct weft_map_spec spec = {.name = "random",
+					   .type = BPF_MAP_TYPE_ARRAY,
+					   .key_size = 4,
+					   .value_size = 2 * RND_PAGE,
+					   .max_entries = 1,
+					   .flags = BPF_F_MMAPABLE,
+					   .extern_fd = -1};
+	const struct weft_load_class load = {.struct_size = sizeof(load),
+					     .prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT};
+	int fd = weft_bpf_map_create(&spec), prog, ret;
+	const struct bpf_insn insns[] = {INSN_LD_MAP_VALUE(BPF_REG_1, fd, 0),
+					 INSN_STX(BPF_DW, BPF_REG_1, 0, BPF_REG_1),
+					 INSN_MOV64_IMM(BPF_REG_0, 0), INSN_EXIT()};
+	struct weft_error *err = weft_error_create();
+
+	if (fd < 0)
+		return fd;
+	kernels = mmap(NULL, 2 * RND_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (kernels == MAP_FAILED)
+		return -errno;
+	ret = weft_program_load_own("random", &load, insns, N(insns), &prog, err);
+	if (!ret)
+		ret = weft_program_run(prog, err);
+	if (!ret)
+		close(prog);
+	memcpy(&kernels_at, kernels, sizeof(kernels_at));
+	weft_error_destroy(err);
+	close(fd); /* the mapping keeps it */
+	return ret;
+}
 
 int rnd_memory_map(void)
 {
@@ -22,7 +64,7 @@ int rnd_memory_map(void)
 	if (mprotect((void *)(uintptr_t)READABLE, 2 * RND_PAGE, PROT_READ | PROT_WRITE) ||
 	    mprotect((uint8_t *)at + 4 * RND_PAGE, RND_PAGE, PROT_READ))
 		return -errno;
-	return 0;
+	return map_kernel();
 }
 
 /* The lengths at which something changes. */
@@ -67,7 +109,17 @@ void rnd_memory_fill(struct rnd_draw *d, uint32_t strsize)
 			to[t.n] = 0;
 		texts[i] = (uintptr_t)to;
 	}
+	memcpy(kernels, at, 2 * RND_PAGE);
 	weft_arena_destroy(arena);
+}
+
+uint64_t rnd_kernel_address(struct rnd_draw *d)
+{
+	uint64_t address = rnd_address(d);
+
+	if (address >= READABLE && address < READABLE + 2 * RND_PAGE)
+		return address - READABLE + kernels_at;
+	return address;
 }
 
 uint64_t rnd_address(struct rnd_draw *d)
@@ -102,6 +154,11 @@ enum rnd_read rnd_memory_read(uint64_t address, uint64_t n, bool user, uint8_t *
 {
 	if (!n)
 		return RND_READ;
+	if (!user && address >= kernels_at && n <= 2 * RND_PAGE &&
+	    address - kernels_at <= 2 * RND_PAGE - n) {
+		memcpy(out, kernels + (address - kernels_at), n);
+		return RND_READ;
+	}
 	if (user && address >= READABLE && n <= 2 * RND_PAGE &&
 	    address - READABLE <= 2 * RND_PAGE - n) {
 		memcpy(out, (const void *)(uintptr_t)address, n);

@@ -38,6 +38,12 @@ struct row {
 struct model {
 	struct rnd_set *set;
 	const uint64_t *words;
+	struct frame { /* of calls whose return has not come */
+		int64_t at;
+		const uint64_t *words;
+	} frames[RND_FIRINGS];
+	uint32_t n_frames;
+	const uint64_t *entry; /* the words of the entry that this return belongs to; NULL: unknown */
 	int64_t cpu;
 	uint32_t probe;
 	/* Clauses of probes that there are, those of the first probe first: what is mentioned first. */
@@ -65,6 +71,7 @@ struct rnd_world {
 };
 const struct rnd_world *rnd_world(void);
 
+const char *model_name(const struct rnd_type *t, int64_t bits); /* of an enum's constant, or NULL */
 void model_lose(struct model *m, const char *tag, uint32_t line, uint32_t column);
 
 void model_say_losses(FILE *f, struct loss *losses, size_t n); /* puts them in order */
@@ -95,6 +102,7 @@ bool model_member(struct model *m, const struct rnd_x *x, struct value *out);
 
 /* model_text.c */
 bool model_of_text(struct model *m, const struct rnd_x *x, struct value *out);
+bool model_inet(struct model *m, const struct rnd_x *x, struct value *out); /* its bytes */
 bool model_substr(struct model *m, const struct rnd_x *x, struct value *out);
 bool model_basename(struct model *m, const struct rnd_x *x, struct value *out);
 

@@ -41,11 +41,11 @@ static bool argument(struct model *m, const struct rnd_x *x, struct value *out)
 	else if (x->index == 7)
 		out->bits = (int64_t)m->words[7];
 	else if (x->index == 10)
-		out->bits = (int64_t)m->words[5];
+		out->bits = (int64_t)m->words[10];
 	else if (x->index == 6)
 		return model_read_text(m, x, m->words[6], UINT64_MAX, true, out);
 	else
-		return model_read_text(m, x, m->words[10], m->words[9], true, out);
+		return model_read_text(m, x, m->words[6], m->words[9], true, out);
 	return true;
 }
 
@@ -301,6 +301,9 @@ static bool call(struct model *m, const struct rnd_x *x, struct value *out)
 	case F_STARTSWITH:
 	case F_ENDSWITH:
 		return model_of_text(m, x, out);
+	case F_IPV4:
+	case F_IPV6:
+		return model_inet(m, x, out);
 	case F_SUBSTR:
 		return model_substr(m, x, out);
 	case F_BASENAME:
@@ -328,13 +331,19 @@ bool model_eval(struct model *m, const struct rnd_x *x, struct value *out)
 		return true;
 	case X_ARG:
 		return argument(m, x, out);
+	case X_ENTRY:
+		if (!m->entry)
+			return model_fault(m, "PAIRING_NO_ENTRY", x);
+		if (x->index < RND_INTS)
+			out->bits = model_fit((int64_t)m->entry[x->index], x->type);
+		return true; /* elapsed: some time, which nobody asks for */
 	case X_VAR:
 		builtin(m, x, out);
 		return true;
 	case X_PROBE:
 		out->text.s = (const uint8_t *)rnd_probes[m->probe][x->index];
 		out->text.n = (uint32_t)strlen(rnd_probes[m->probe][x->index]);
-		out->bits = 2 * m->probe + 2;
+		out->bits = (int64_t)rnd_cookie(m->set, m->probe);
 		return true;
 	case X_LOCAL:
 		*out = m->locals[x->index];

@@ -104,6 +104,7 @@ bool model_member(struct model *m, const struct rnd_x *x, struct value *out)
 	uint32_t shift = of->bit % 8;
 	uint32_t bytes = of->bits ? (shift + of->bits + 7) / 8 : of->type.size;
 	uint64_t address, word = 0;
+	bool user = x->kid[0]->type.points != RND_KERNEL;
 	enum rnd_read got;
 
 	if (!model_eval(m, x->kid[0], &base))
@@ -117,8 +118,8 @@ bool model_member(struct model *m, const struct rnd_x *x, struct value *out)
 		address += of->type.size * (uint64_t)index.bits;
 	}
 	if (of->type.kind == RND_TEXT)
-		return model_read_text(m, x, address, of->n, true, out);
-	got = rnd_memory_read(address, bytes, true, (uint8_t *)&word);
+		return model_read_text(m, x, address, of->n, user, out);
+	got = rnd_memory_read(address, bytes, user, (uint8_t *)&word);
 	if (got)
 		return model_unreadable(m, got, x);
 	if (of->bits) {

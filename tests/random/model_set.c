@@ -2,6 +2,7 @@
 /* What a set does, firing by firing, and what there is to be seen of it in the end. */
 #include "tests/random/model.h"
 
+#include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,9 +112,19 @@ static bool delete (struct model *m, const struct rnd_x *var)
 
 /* ---- actions ---- */
 
+const char *model_name(const struct rnd_type *t, int64_t bits)
+{
+	for (uint32_t i = 0; t->is_enum && i < N(rnd_constants); i++)
+		if (rnd_constants[i].value == bits)
+			return rnd_constants[i].name;
+	return NULL;
+}
+
 static void say(FILE *f, const struct rnd_x *x, const struct value *v)
 {
-	if (x->type.kind == RND_TEXT || x->type.kind == RND_PROBE)
+	if (model_name(&x->type, v->bits))
+		fputs(model_name(&x->type, v->bits), f);
+	else if (x->type.kind == RND_INET || x->type.kind == RND_TEXT || x->type.kind == RND_PROBE)
 		rnd_say_text(f, "\"", v->text.s, v->text.n);
 	else if (x->type.kind == RND_BYTES)
 		rnd_say_text(f, "'", v->text.s, v->text.n);
@@ -124,18 +135,28 @@ static void say(FILE *f, const struct rnd_x *x, const struct value *v)
 /* C's own printf, of the value in the size that it has. */
 static void say_line(FILE *f, const struct rnd_action *a, const struct value *v)
 {
-	char *text, format[16];
+	char *text, format[16], address[INET6_ADDRSTRLEN];
 	size_t size, n;
 	FILE *line = open_memstream(&text, &size);
 
 	for (uint32_t i = 0; i < a->n_items; i++) {
 		const struct rnd_type *t = &a->items[i].x->type;
-		const char *conv = a->items[i].convert;
+		const char *conv = t->is_enum ? "%u" : a->items[i].convert; /* without a name */
 		uint64_t bits = (uint64_t)v[i].bits;
 		char last = conv[strlen(conv) - 1];
 
 		if (i)
 			fputc(' ', line);
+		if (t->kind == RND_INET) {
+			fputs(inet_ntop(t->cap == 4 ? AF_INET : AF_INET6, v[i].text.s, address,
+					sizeof(address)),
+			      line);
+			continue;
+		}
+		if (model_name(t, v[i].bits)) {
+			fputs(model_name(t, v[i].bits), line);
+			continue;
+		}
 		if (t->kind != RND_INT) {
 			fwrite(v[i].text.s, 1, v[i].text.n, line);
 			continue;
@@ -209,10 +230,9 @@ static bool leave(struct model *m, const struct rnd_action *a)
 	return true;
 }
 
-static bool act(struct model *m, uint32_t clause, uint32_t action)
+/* did: where it is noted that something is to be shown or cleared. */
+static bool act(struct model *m, const struct rnd_action *a, bool *did)
 {
-	const struct rnd_action *a = &m->set->clauses[clause].actions[action];
-
 	switch (a->kind) {
 	case A_TABLE:
 		return table(m, a);
@@ -230,10 +250,38 @@ static bool act(struct model *m, uint32_t clause, uint32_t action)
 		return leave(m, a);
 	case A_SHOW:
 	case A_CLEAR:
-		m->did[clause][action] = true;
+		*did = true;
 		return true;
 	}
 	return false;
+}
+
+/* begin or end: once, with nothing to say of a probe. */
+static void list(struct model *m, const struct rnd_clause *c)
+{
+	memset(m->locals, 0, sizeof(m->locals));
+	m->cpu = rnd_world()->cpus[0];
+	for (uint32_t i = 0; i < c->n_actions; i++)
+		if (!act(m, &c->actions[i], NULL))
+			return;
+}
+
+/* Calls and returns, by docs/language.md: what lies deeper than a frame that is alive has ended. */
+static void pair(struct model *m)
+{
+	int64_t at = (int64_t)m->words[RND_FRAME];
+
+	m->entry = NULL;
+	if (!m->set->pairs || (m->probe != RND_ENTRY && m->probe != RND_RETURN))
+		return;
+	while (m->n_frames && m->frames[m->n_frames - 1].at < at)
+		m->n_frames--;
+	if (m->n_frames && m->frames[m->n_frames - 1].at == at)
+		m->entry = m->frames[--m->n_frames].words;
+	if (m->probe == RND_RETURN)
+		return;
+	m->entry = NULL;
+	m->frames[m->n_frames++] = (struct frame){at, m->words};
 }
 
 static void clause(struct model *m, uint32_t index)
@@ -253,7 +301,7 @@ static void clause(struct model *m, uint32_t index)
 		return;
 	}
 	for (uint32_t i = 0; i < c->n_actions; i++)
-		if (!act(m, index, i))
+		if (!act(m, &c->actions[i], &m->did[index][i]))
 			return;
 }
 
@@ -378,16 +426,19 @@ const char *rnd_expect(struct rnd_set *set)
 
 	m.out = open_memstream(&text, &size);
 	settle_order(&m);
+	list(&m, &set->begin);
 	for (uint32_t n = 0; n < (set->at_once ? 2 * set->at_once : 1) * set->n_firings; n++) {
 		uint32_t f = n % set->n_firings;
 		m.words = set->firings[f];
 		m.probe = set->probe[f];
 		m.cpu = rnd_world()->cpus[set->cpus[f]];
+		pair(&m);
 		for (uint32_t c = 0; c < set->n_clauses; c++)
 			if (set->clauses[c].probes >> m.probe & 1)
 				clause(&m, c);
 		look(&m);
 	}
+	list(&m, &set->end);
 	model_say_tables(&m, NULL);
 	model_say_losses(m.out, m.losses, m.n_losses);
 	model_sorted(&m, set->n_vars, say_all_of, NULL);

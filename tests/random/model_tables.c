@@ -230,8 +230,10 @@ static void say_row(struct model *m, size_t i, void *arg)
 	for (uint32_t k = 0; k < t->n_keys; k++) {
 		const struct value *key = &s->row->keys[k];
 
-		fprintf(m->out, " k%u=", k);
-		if (t->keys[k].kind != RND_INT)
+		fprintf(m->out, " %s=", t->names[k]);
+		if (model_name(&t->keys[k], key->bits))
+			fputs(model_name(&t->keys[k], key->bits), m->out);
+		else if (t->keys[k].kind != RND_INT)
 			rnd_say_text(m->out, "\"", key->text.s, key->text.n);
 		else
 			rnd_say_int(m->out, key->bits, t->keys[k].size, t->keys[k].is_signed);
@@ -337,9 +339,13 @@ static void for_each(struct model *m, const struct rnd_action *only,
 {
 	bool done[RND_TABLES] = {false};
 
-	for (uint32_t n = 0; n < m->n_order; n++)
-		for (uint32_t i = 0; i < m->set->clauses[m->order[n]].n_actions; i++) {
-			const struct rnd_action *a = &m->set->clauses[m->order[n]].actions[i];
+	for (uint32_t n = 0; n < m->n_order + 2; n++) {
+		const struct rnd_clause *c = n < m->n_order    ? &m->set->clauses[m->order[n]]
+					     : n == m->n_order ? &m->set->begin
+							       : &m->set->end;
+
+		for (uint32_t i = 0; i < c->n_actions; i++) {
+			const struct rnd_action *a = &c->actions[i];
 
 			if (a->kind != A_TABLE || done[a->table])
 				continue;
@@ -347,6 +353,7 @@ static void for_each(struct model *m, const struct rnd_action *only,
 			if (!only || only->table == a->table || only->table == m->set->n_tables)
 				one(m, a->table, only ? only->top : 0);
 		}
+	}
 }
 
 void model_say_tables(struct model *m, const struct rnd_action *only)

@@ -73,3 +73,21 @@ bool model_basename(struct model *m, const struct rnd_x *x, struct value *out)
 	out->text = (struct rnd_text){s.text.s + from, end - from};
 	return true;
 }
+
+bool model_inet(struct model *m, const struct rnd_x *x, struct value *out)
+{
+	uint8_t *bytes;
+	struct value v;
+
+	if (x->function == F_IPV6) {
+		if (!model_bytes(m, x->kid[0], out))
+			return false;
+		return out->text.n == 16 || model_fault(m, "FAULT_RANGE", x);
+	}
+	if (!model_eval(m, x->kid[0], &v))
+		return false;
+	bytes = weft_arena_alloc(m->arena, 8);
+	memcpy(bytes, &v.bits, 4); /* as they lie in memory: the order of the network */
+	out->text = (struct rnd_text){bytes, 4};
+	return true;
+}

@@ -27,12 +27,14 @@
 /* ---- the tree ---- */
 
 /* PROBE: a field of the probe. As a key of an array it tells probes apart, else it is a text. */
-enum rnd_kind { RND_INT, RND_TEXT, RND_BYTES, RND_PROBE };
+/* INET: an address of the network, of cap bytes. */
+enum rnd_kind { RND_INT, RND_TEXT, RND_BYTES, RND_PROBE, RND_INET };
 
 struct rnd_type {
 	enum rnd_kind kind;
 	uint8_t size; /* INT: bytes */
 	bool is_signed;
+	bool is_enum; /* INT: printed by the names of rnd_constants */
 	enum { RND_PLAIN, RND_USER, RND_KERNEL } points; /* INT: whose address it is */
 	uint32_t cap; /* TEXT: more than the bytes it can ever have; BYTES: the most */
 };
@@ -58,7 +60,8 @@ enum rnd_node {
 	X_LOCAL, /* index */
 	X_DEFAULT,
 	X_DEFINED,
-	X_CALL,   /* function */
+	X_CALL,  /* function */
+	X_ENTRY, /* index: of the argument of the entry */
 	X_MEMBER, /* index: of rnd_members; kid: whose it is, an address or a MEMBER; then an index */
 };
 
@@ -120,6 +123,8 @@ enum rnd_function {
 	F_HTONS,
 	F_HTONL,
 	F_HTONLL,
+	F_IPV4,
+	F_IPV6,
 };
 extern const char *const rnd_functions[];
 
@@ -156,6 +161,9 @@ struct rnd_x {
 #define RND_CLAUSES 6u
 #define RND_FIRINGS 160u
 #define RND_PROBES  3u
+#define RND_FRAME   9u
+#define RND_ENTRY   1u
+#define RND_RETURN  2u
 
 struct rnd_param {
 	const char *name, *spelling; /* as YAML has it, after --param or in quotes */
@@ -193,6 +201,8 @@ struct rnd_table {
 	const char *name;
 	enum rnd_table_kind kind;
 	bool is_unsigned;
+	bool is_list; /* its keys have no names but their texts; one action adds to it */
+	const char *names[RND_KEYS]; /* then, once they are written */
 	uint32_t n_keys;
 	struct rnd_type keys[RND_KEYS];
 	int64_t from, to;
@@ -227,6 +237,7 @@ struct rnd_action {
 	struct rnd_x *value;               /* TABLE, EXIT; NULL: none */
 	struct rnd_item items[RND_FIELDS]; /* TABLE: keys */
 	uint32_t n_items;
+	bool is_list;          /* EMIT: fields that are named by their texts */
 	uint32_t line, column; /* of its name, once it is written */
 };
 
@@ -261,6 +272,8 @@ struct rnd_set {
 	uint32_t n_tables;
 	struct rnd_clause clauses[RND_CLAUSES];
 	uint32_t n_clauses;
+	struct rnd_clause begin, end; /* lists of actions; with none where n_actions is 0 */
+	bool pairs; /* the third probe is the return of the second; word RND_FRAME is the frame */
 	uint64_t firings[RND_FIRINGS][RND_WORDS];
 	uint32_t cpus[RND_FIRINGS]; /* which of those that there are */
 	uint32_t probe[RND_FIRINGS];
@@ -279,8 +292,18 @@ struct rnd_member {
 	uint32_t bit, bits; /* of a bit field; bits 0: it is none */
 	uint32_t n;         /* elements of an array; TEXT: its bytes */
 };
-enum { M_A, M_B, M_LO, M_MID, M_HI, M_C, M_NAME, M_NUMS, M_E, M_F, M_NEXT, M_MEMBERS };
+enum { M_A, M_KIND, M_B, M_LO, M_MID, M_HI, M_C, M_NAME, M_NUMS, M_E, M_F, M_NEXT, M_MEMBERS };
 extern const struct rnd_member rnd_members[M_MEMBERS];
+/* Of the enum that M_KIND is of. */
+extern const struct rnd_constant {
+	const char *name;
+	int64_t value;
+} rnd_constants[4];
+/* The number that stands for a probe in programs. */
+static inline uint64_t rnd_cookie(const struct rnd_set *set, uint32_t probe)
+{
+	return set->pairs && probe == RND_RETURN ? 2 * RND_ENTRY + 3 : 2 * probe + 2;
+}
 
 /* ---- draw.c: numbers, by chance ---- */
 
@@ -310,7 +333,8 @@ struct rnd_text rnd_text(struct rnd_draw *d, struct weft_arena *arena, uint32_t 
 
 int rnd_memory_map(void); /* once a process */
 void rnd_memory_fill(struct rnd_draw *d, uint32_t strsize);
-uint64_t rnd_address(struct rnd_draw *d); /* mostly of a text */
+uint64_t rnd_address(struct rnd_draw *d);        /* mostly of a text */
+uint64_t rnd_kernel_address(struct rnd_draw *d); /* of memory of the kernel that is as [1] and [2] */
 
 enum rnd_read { RND_READ, RND_NOT_THERE, RND_NO_ADDRESS };
 /* n bytes, if all can be read. */
@@ -325,6 +349,8 @@ struct rnd_maker {
 	uint32_t n_locals; /* that are assigned by now */
 	bool large;        /* as much of everything as there is room for */
 	bool quiet;        /* no memory and no state: nothing that depends on the moment */
+	bool is_list;      /* begin or end: no probe, and so no arguments */
+	bool is_return;    /* of a call whose entry may be known */
 };
 
 /* make_set.c. The set belongs to the arena. */
@@ -335,12 +361,16 @@ struct rnd_x *rnd_node(struct rnd_maker *m, enum rnd_node node, struct rnd_type 
 struct rnd_x *rnd_int(struct rnd_maker *m, unsigned depth);
 struct rnd_x *rnd_text_x(struct rnd_maker *m, unsigned depth);
 struct rnd_x *rnd_bytes(struct rnd_maker *m);
+struct rnd_x *rnd_inet(struct rnd_maker *m, uint32_t cap);
+struct rnd_x *rnd_enum(struct rnd_maker *m);
 struct rnd_x *rnd_probe(struct rnd_maker *m);
 struct rnd_x *rnd_member(struct rnd_maker *m, bool text);
 struct rnd_x *rnd_read_text(struct rnd_maker *m); /* copyinstr and its like */
 struct rnd_x *rnd_literal(struct rnd_maker *m, uint64_t value);
 struct rnd_x *rnd_text_literal(struct rnd_maker *m, uint32_t cap);
 struct rnd_x *rnd_cast(struct rnd_maker *m, struct rnd_x *x, uint8_t size, bool is_signed);
+/* Whether it can be used where the clause is: a list has no probe. */
+bool rnd_var_suits(const struct rnd_maker *m, uint32_t var);
 struct rnd_x *rnd_state(struct rnd_maker *m, uint32_t var, unsigned depth);
 struct rnd_type rnd_promoted(struct rnd_type t);
 

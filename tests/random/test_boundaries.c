@@ -23,7 +23,8 @@ static struct rnd_x *argument(struct rnd_maker *m, uint32_t i)
 
 static struct rnd_x *constant(struct rnd_maker *m, int64_t v)
 {
-	struct rnd_x *x = rnd_node(m, X_INT, (struct rnd_type){RND_INT, 8, true, RND_PLAIN, 0});
+	struct rnd_x *x =
+		rnd_node(m, X_INT, (struct rnd_type){.kind = RND_INT, .size = 8, .is_signed = true});
 
 	x->bits = v;
 	x->spelling = weft_arena_printf(m->set->arena, "%ld", v);
@@ -35,7 +36,8 @@ static struct rnd_clause *clause(struct rnd_maker *m, int64_t when)
 	struct rnd_clause *c = &m->set->clauses[m->set->n_clauses++];
 
 	c->probes = 1;
-	c->when = rnd_node(m, X_BINARY, (struct rnd_type){RND_INT, 8, true, RND_PLAIN, 0});
+	c->when = rnd_node(m, X_BINARY,
+			   (struct rnd_type){.kind = RND_INT, .size = 8, .is_signed = true});
 	c->when->op = O_EQ;
 	c->when->kid[0] = argument(m, 1);
 	c->when->kid[1] = constant(m, when);
@@ -71,7 +73,8 @@ static void make_tables(struct rnd_maker *m, bool is_unsigned, bool keyed)
 		}
 		if (keyed) {
 			t->n_keys = 1;
-			t->keys[0] = (struct rnd_type){RND_INT, 2, true, RND_PLAIN, 0};
+			t->keys[0] =
+				(struct rnd_type){.kind = RND_INT, .size = 2, .is_signed = true};
 		}
 	}
 }
@@ -139,7 +142,7 @@ static void expect_same(bool is_unsigned, bool keyed, uint32_t at_once)
 	s->n_probes = 1;
 	s->at_once = at_once;
 	for (uint32_t i = 0; i < RND_INTS; i++)
-		s->args[i] = (struct rnd_type){RND_INT, 8, true, RND_PLAIN, 0};
+		s->args[i] = (struct rnd_type){.kind = RND_INT, .size = 8, .is_signed = true};
 	s->args[0].is_signed = !is_unsigned;
 	s->args[2].size = 2;
 	make_tables(&m, is_unsigned, keyed);

@@ -136,7 +136,8 @@ static void node(struct writer *w, FILE *f, struct rnd_x *x)
 		if (x->kid[0]->node == X_MEMBER) {
 			expression(w, f, x->kid[0], 0);
 		} else {
-			fputs("((struct item __user *) ", f);
+			fprintf(f, "((struct item %s*) ",
+				x->kid[0]->type.points == RND_KERNEL ? "" : "__user ");
 			expression(w, f, x->kid[0], 1);
 			fputc(')', f);
 		}
@@ -229,9 +230,10 @@ static void scalar(struct writer *w, const char *s, struct rnd_x *x)
 		moved(x, line, column, verbatim);
 }
 
-/* An expression, with something before it. */
-static void value(struct writer *w, const char *before, struct rnd_x *x, unsigned most)
+/* An expression, with something before it; returns both. */
+static const char *value(struct writer *w, const char *before, struct rnd_x *x, unsigned most)
 {
+	const char *copy;
 	char *s;
 	size_t n;
 	FILE *f = open_memstream(&s, &n);
@@ -240,14 +242,38 @@ static void value(struct writer *w, const char *before, struct rnd_x *x, unsigne
 	expression(w, f, x, most);
 	fclose(f);
 	scalar(w, s, x);
+	copy = weft_arena_strdup(w->set->arena, s);
 	free(s);
+	return copy;
+}
+
+/* Whether two items have one text, which then cannot be their name. */
+static bool has_twins(struct writer *w, struct rnd_action *a)
+{
+	const char *texts[RND_FIELDS];
+	bool twins = false;
+
+	for (uint32_t i = 0; i < a->n_items; i++) {
+		char *s;
+		size_t n;
+		FILE *f = open_memstream(&s, &n);
+
+		expression(w, f, a->items[i].x, COND_LEVEL);
+		fclose(f);
+		texts[i] = weft_arena_strdup(w->set->arena, s);
+		free(s);
+		for (uint32_t k = 0; k < i; k++)
+			twins |= !strcmp(texts[k], texts[i]);
+	}
+	return twins;
 }
 
 /* ---- actions ---- */
 
 static void write_table(struct writer *w, struct rnd_action *a)
 {
-	const struct rnd_table *t = &w->set->tables[a->table];
+	struct rnd_table *t = &w->set->tables[a->table];
+	bool as_list = t->is_list && !has_twins(w, a);
 
 	fprintf(w->f, "      - %s:\n          into: ", rnd_tables[t->kind]);
 	here(w, &a->line, &a->column);
@@ -255,8 +281,13 @@ static void write_table(struct writer *w, struct rnd_action *a)
 	if (a->n_items)
 		fputs("          by:\n", w->f);
 	for (uint32_t i = 0; i < a->n_items; i++) {
-		fprintf(w->f, "            %s: ", a->items[i].name);
-		value(w, "", a->items[i].x, COND_LEVEL);
+		if (as_list)
+			fputs("            - ", w->f);
+		else
+			fprintf(w->f, "            %s: ", a->items[i].name);
+		t->names[i] = value(w, "", a->items[i].x, COND_LEVEL);
+		if (!as_list)
+			t->names[i] = a->items[i].name;
 		fputc('\n', w->f);
 	}
 	if (a->value) {
@@ -284,12 +315,23 @@ static void write_table(struct writer *w, struct rnd_action *a)
 
 static void write_emit(struct writer *w, struct rnd_action *a)
 {
+	bool as_list = a->is_list && !has_twins(w, a);
+
 	fputs("      - emit:\n", w->f);
 	for (uint32_t i = 0; i < a->n_items; i++) {
-		fprintf(w->f, "          %s: ", a->items[i].name);
+		const char *text;
+
+		if (!as_list)
+			a->items[i].name = weft_arena_printf(w->set->arena, "f%u", i);
+		if (as_list)
+			fputs("          - ", w->f);
+		else
+			fprintf(w->f, "          %s: ", a->items[i].name);
 		if (!i)
 			here(w, &a->line, &a->column);
-		value(w, "", a->items[i].x, COND_LEVEL);
+		text = value(w, "", a->items[i].x, COND_LEVEL);
+		if (as_list)
+			a->items[i].name = text;
 		fputc('\n', w->f);
 	}
 }
@@ -421,6 +463,14 @@ static void write_clause(struct writer *w, struct rnd_clause *c)
 		write_action(w, &c->actions[i]);
 }
 
+static void write_list(struct writer *w, const char *name, struct rnd_clause *c)
+{
+	if (c->n_actions)
+		fprintf(w->f, "%s:\n", name);
+	for (uint32_t i = 0; i < c->n_actions; i++)
+		write_action(w, &c->actions[i]);
+}
+
 const char *rnd_write(struct rnd_set *set)
 {
 	struct writer w = {.set = set};
@@ -431,10 +481,13 @@ const char *rnd_write(struct rnd_set *set)
 	for (uint32_t i = 0; i < set->n_params; i++)
 		fprintf(w.f, set->params[i].type.kind == RND_TEXT ? "  %s: '%s'\n" : "  %s: %s\n",
 			set->params[i].name, set->params[i].spelling);
-	fprintf(w.f, "options: {strsize: %u, rows: %u, threads: 4, buffer: 256k}\nprobes:\n",
-		set->strsize, set->rows);
+	fprintf(w.f, "options: {strsize: %u, rows: %u, threads: 4, buffer: 256k}\n", set->strsize,
+		set->rows);
+	write_list(&w, "begin", &set->begin);
+	fputs("probes:\n", w.f);
 	for (uint32_t i = 0; i < set->n_clauses; i++)
 		write_clause(&w, &set->clauses[i]);
+	write_list(&w, "end", &set->end);
 	fclose(w.f);
 	copy = weft_arena_strdup(set->arena, w.text);
 	free(w.text);
