@@ -56,8 +56,10 @@ size_t weft_uprobe_arch_vector_length(const uint8_t *code, size_t size);
 bool weft_uprobe_arch_begins(const uint8_t *code, size_t size, uint64_t address, uint64_t at);
 
 /* go_ARCH.c. Where a function that may begin twice, since it makes its stack grow and starts anew,
- * has begun for good: bytes from its beginning; 0: it has no such check. */
-uint32_t weft_uprobe_arch_behind_check(const uint8_t *code, size_t size, uint64_t address);
+ * has begun for good: bytes from its beginning; 0: it has no such check. whole: code is all of it,
+ * and nothing else. */
+uint32_t weft_uprobe_arch_behind_check(const uint8_t *code, size_t size, uint64_t address,
+				       bool whole);
 /* Calls found() with each instruction by which the whole function that is given returns. NULL, or
  * why these are not all ways out of it: static text. */
 const char *weft_uprobe_arch_returns(const uint8_t *code, size_t size, uint64_t address,

@@ -37,9 +37,10 @@ static bool jumps_to(csh cs, const cs_insn *insn, uint64_t *to)
 	return true;
 }
 
-/* Whether the code there calls something, and jumps to the function's beginning then. */
+/* Whether the code there calls something, and jumps to the function's beginning then; *end: behind
+ * that jump, which is a function's last instruction. */
 static bool grows_at(csh cs, cs_insn *insn, const uint8_t *code, size_t size, uint64_t address,
-		     uint64_t there)
+		     uint64_t there, uint64_t *end)
 {
 	unsigned int calls = 0;
 	uint64_t pc = there, to;
@@ -49,6 +50,7 @@ static bool grows_at(csh cs, cs_insn *insn, const uint8_t *code, size_t size, ui
 	code += there - address;
 	size -= (size_t)(there - address);
 	for (int i = 0; i < MOST_MORE && cs_disasm_iter(cs, &code, &size, &pc, insn); i++) {
+		*end = pc;
 		if (cs_insn_group(cs, insn, X86_GRP_CALL))
 			calls++;
 		else if (insn->id == X86_INS_JMP)
@@ -76,12 +78,13 @@ static bool is_jumped_to(csh cs, cs_insn *insn, const uint8_t *code, size_t size
 	return false;
 }
 
-uint32_t weft_uprobe_arch_behind_check(const uint8_t *code, size_t size, uint64_t address)
+uint32_t weft_uprobe_arch_behind_check(const uint8_t *code, size_t size, uint64_t address,
+				       bool whole)
 {
 	csh cs = weft_uprobe_disassembler();
 	cs_insn *insn = cs ? cs_malloc(cs) : NULL, *other = cs ? cs_malloc(cs) : NULL;
 	const uint8_t *at = code;
-	uint64_t pc = address, more = 0, to;
+	uint64_t pc = address, more = 0, to, end = address;
 	uint32_t behind = 0;
 	size_t left = size;
 
@@ -95,11 +98,13 @@ uint32_t weft_uprobe_arch_behind_check(const uint8_t *code, size_t size, uint64_
 			continue;
 		}
 		if (!jumps_to(cs, insn, &to) || (more && to != more) ||
-		    (!more && !grows_at(cs, other, code, size, address, to)))
+		    (!more && !grows_at(cs, other, code, size, address, to, &end)))
 			break;
 		more = to;
 		behind = (uint32_t)(pc - address);
 	}
+	if (!whole)
+		size = (size_t)(end - address);
 	if (behind && is_jumped_to(cs, insn, code, size, address, address + behind))
 		behind = 0;
 	if (insn)

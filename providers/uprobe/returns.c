@@ -6,17 +6,21 @@
 #include "uprobe.h"
 
 #define MOST_CODE (1u << 20) /* bytes of a function that are looked at */
+#define SOME_CODE 65536u     /* of one whose size is not known */
 
-/* All of a function's code, malloc'd, or NULL. */
+/* A function's code, or, where its size is not known, what begins there; malloc'd, or NULL. */
 static uint8_t *code_of(const struct weft_uprobe_site *site, size_t *size)
 {
 	uint8_t *code;
 
-	if (!site->size || site->size > MOST_CODE)
+	if (site->size > MOST_CODE)
 		return NULL;
-	code = malloc((size_t)site->size);
-	*size = (size_t)site->size;
-	if (code && weft_uprobe_file_code(site->file, site->address, code, *size) == *size)
+	*size = site->size ? (size_t)site->size : SOME_CODE;
+	code = malloc(*size);
+	if (!code)
+		return NULL;
+	*size = weft_uprobe_file_code(site->file, site->address, code, *size);
+	if (*size && (!site->size || *size == site->size))
 		return code;
 	free(code);
 	return NULL;
@@ -39,7 +43,9 @@ int weft_uprobe_find_returns(struct weft_instance *in, struct weft_uprobe_site *
 	size_t size;
 	uint8_t *code = code_of(site, &size);
 
-	if (code)
+	if (!site->size)
+		why = "the function's end is not known";
+	else if (code)
 		why = weft_uprobe_arch_returns(code, size, site->address, add, site);
 	free(code);
 	if (!why)
@@ -57,7 +63,8 @@ void weft_uprobe_find_begun(struct weft_uprobe_site *site)
 	uint8_t *code = code_of(site, &size);
 
 	if (code)
-		site->begun = weft_uprobe_arch_behind_check(code, size, site->address);
+		site->begun =
+			weft_uprobe_arch_behind_check(code, size, site->address, site->size != 0);
 	free(code);
 }
 

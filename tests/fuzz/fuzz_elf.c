@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * The parser of ELF files and the check of what it says, in one process and without the jail, so
- * that sanitizers see what the jail would only survive. The last byte of the input chooses symbols
- * or types. A worker's memory ends with its process, so here it leaks, and leaks are not looked for.
+ * that sanitizers see what the jail would only survive. The last byte of the input chooses symbols,
+ * types or lines. A worker's memory ends with its process, so here it leaks, and leaks are not
+ * looked for.
  */
 #include <setjmp.h>
 #include <stdlib.h>
@@ -73,6 +74,22 @@ static void read_types(struct weft_region *region, const struct weft_elf_job *fi
 	}
 }
 
+static void read_lines(struct weft_region *region, const struct weft_elf_job *file)
+{
+	struct weft_elf_lines_job job = {.file = *file, .address = 0x110};
+	struct weft_elf_lines_result *result;
+	size_t n = 0;
+
+	if (!setjmp(out))
+		weft_elf_work_lines(region, &job);
+	if (weft_elf_check_lines(region, "FILE", &result, NULL))
+		return;
+	for (uint32_t i = 0; i < result->n; i++)
+		if (result->lines[i].line)
+			n += strlen(result->files[result->lines[i].file].path);
+	free(malloc(n ? 1 : 2));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct weft_elf_job job = {.want = 31, .size = size};
@@ -85,7 +102,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(copy, data, size);
 	job.image = copy;
 	elf_version(EV_CURRENT);
-	if (data[size - 1] % 2)
+	if (data[size - 1] % 4 == 3)
+		read_lines(&region, &job);
+	else if (data[size - 1] % 2)
 		read_types(&region, &job);
 	else
 		read_symbols(&region, &job);

@@ -66,6 +66,78 @@ Test(go, counts_while_stacks_move)
 		counts(ways[i]);
 }
 
+static void refused_in(const char *program, const char *function, const char *name,
+		       const char *value, const char *tag, const char *text)
+{
+	struct rig r;
+
+	rig_init(&r);
+	cr_expect_neq(rig_prepare(&r,
+				  "version: 1\n"
+				  "probes:\n"
+				  "  - probe: 'uprobe:%s:%s:%s'\n"
+				  "    do: [{sum: {into: s, value: '%s'}}]\n",
+				  program, function, name, value),
+		      0);
+	rig_expect_tag(&r, 0, tag);
+	cr_expect_not_null(strstr(rig_errors(&r), text), "%s", rig_errors(&r));
+	rig_finish(&r);
+}
+
+static void refused(const char *function, const char *name, const char *value, const char *tag,
+		    const char *text)
+{
+	refused_in(MOVES, function, name, value, tag, text);
+}
+
+/* Where main.deep is, as the note of its probe says. */
+static void address_of_deep(char out[32])
+{
+	const struct weft_probe *probe;
+	const char *note;
+	struct rig r;
+	size_t n;
+
+	rig_init(&r);
+	cr_assert_eq(rig_prepare(&r,
+				 "version: 1\n"
+				 "probes:\n"
+				 "  - probe: 'uprobe:%s:main.deep:entry'\n"
+				 "    do: [{count: {into: n}}]\n",
+				 MOVES),
+		     0, "%s", rig_errors(&r));
+	weft_session_program(r.session, 0, &probe, &n);
+	cr_assert_eq(weft_session_note(r.session, probe, &note, r.err), 0);
+	cr_assert_not_null(strstr(note, "room on the stack"), "%s", note);
+	snprintf(out, 32, "%.*s", (int)strcspn(note, " "), note);
+	rig_finish(&r);
+}
+
+/* Without symbols, by address: where a function ends is not known, and its entry is exact all the same. */
+Test(go, a_stripped_program)
+{
+	const char *program = UPROBE_PROGRAM_DIR "/moves-stripped";
+	const char *argv[] = {program, NULL};
+	char deep[32];
+	struct worker w;
+	struct rig r;
+
+	address_of_deep(deep);
+	worker_program(&w, -1, argv);
+	rig_init(&r);
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "target: {pid: %d}\n"
+		  "probes:\n"
+		  "  - probe: 'uprobe:%s:%s:entry'\n"
+		  "    do: [{count: {into: n}}]\n",
+		  w.pid, program, deep);
+	cr_expect_eq(cap_only_row(&r.cap, "n")->count, 8 * 3001);
+	rig_finish(&r);
+	refused_in(program, deep, "return", "1", "UPROBE_GO_RETURN",
+		   "the function's end is not known");
+}
+
 /* That the case is there at all: the first instruction runs more often than the function. */
 Test(go, the_first_instruction_runs_twice)
 {
@@ -86,34 +158,17 @@ Test(go, the_first_instruction_runs_twice)
 	rig_finish(&r);
 }
 
-static void refused(const char *probe, const char *value, const char *tag, const char *text)
-{
-	struct rig r;
-
-	rig_init(&r);
-	cr_expect_neq(rig_prepare(&r,
-				  "version: 1\n"
-				  "probes:\n"
-				  "  - probe: 'uprobe:%s:%s'\n"
-				  "    do: [{sum: {into: s, value: '%s'}}]\n",
-				  MOVES, probe, value),
-		      0);
-	rig_expect_tag(&r, 0, tag);
-	cr_expect_not_null(strstr(rig_errors(&r), text), "%s", rig_errors(&r));
-	rig_finish(&r);
-}
-
 /* What cannot be told is not invented. */
 Test(go, no_arguments_and_no_times)
 {
-	refused("main.deep:entry", "arg0", "ARG_UNREADABLE", "in a way of its own");
-	refused("main.deep:return", "retval", "RETVAL_NONE", "retval");
-	refused("main.deep:return", "elapsed", "ELAPSED_NONE", "elapsed");
+	refused("main.deep", "entry", "arg0", "ARG_UNREADABLE", "in a way of its own");
+	refused("main.deep", "return", "retval", "RETVAL_NONE", "retval");
+	refused("main.deep", "return", "elapsed", "ELAPSED_NONE", "elapsed");
 }
 
 Test(go, UPROBE_GO_RETURN)
 {
-	refused("main.forever:return", "1", "UPROBE_GO_RETURN", "the function never returns");
+	refused("main.forever", "return", "1", "UPROBE_GO_RETURN", "the function never returns");
 	/* It goes on in the function that it wraps. */
-	refused("runtime.memhash:return", "1", "UPROBE_GO_RETURN", "jump");
+	refused("runtime.memhash", "return", "1", "UPROBE_GO_RETURN", "jump");
 }
