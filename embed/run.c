@@ -35,14 +35,14 @@ int weft_trace_start(struct weft_trace *t, const struct weft_trace_run_options *
 		/* A log may be there of a program that another form of it could replace. */
 		free(t->verifier_log);
 		t->verifier_log = NULL;
-		t->state = WEFT_AT_RUNNING;
 		t->end_state = (struct weft_end){.reason = "stop"};
 		ret = weft_session_open_loop(t->session, &run, t->err);
-		if (ret)
-			t->failed = ret;
-	} else {
-		t->state = WEFT_AT_BROKEN;
+		if (ret) { /* a stop_fd that cannot be waited for */
+			weft_session_destroy(t->session);
+			t->session = NULL;
+		}
 	}
+	t->state = ret ? WEFT_AT_BROKEN : WEFT_AT_RUNNING;
 	return weft_leave(t, ret);
 }
 

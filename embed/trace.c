@@ -92,7 +92,7 @@ int weft_copy_in(struct weft_trace *t, void *out, size_t size, const void *in, u
 
 	memset(out, 0, size);
 	memcpy(head, in, sizeof(head[0]));
-	if (head[0] < sizeof(head))
+	if (head[0] < sizeof(head) || head[0] % sizeof(uint64_t))
 		return weft_fail(t->err, -EINVAL, "TRACE_OPTIONS",
 				 "struct_size of struct weft_trace_%s is %u", what, head[0]);
 	for (i = size; i < head[0]; i++)

@@ -414,7 +414,7 @@ static void expect_order(struct rig *r, const char *allowed)
 
 Test(embed_life, TRACE_STATE)
 {
-	struct weft_trace_options bad = {.struct_size = 3};
+	struct weft_trace_options bad = {.struct_size = 12};
 	struct rig r;
 
 	rig_open(&r, WEFT_TRACE_EXPLAIN);
@@ -498,6 +498,27 @@ Test(embed_life, TRACE_OPTIONS)
 	cr_expect_eq(weft_trace_start(r.t, NULL), 0, "it could be started all the same");
 	cr_expect_eq(weft_trace_stop(r.t), 0);
 	rig_expect(&r, weft_trace_explain(r.t, write_nowhere, NULL), -EINVAL, "TRACE_OPTIONS");
+	rig_close(&r);
+}
+
+/* A descriptor that cannot be waited for: what was attached for it is gone. */
+Test(embed_life, RUN)
+{
+	struct weft_trace_run_options run = {.struct_size = sizeof(run), WEFT_TRACE_STOP_FD};
+	static const char *const command[] = {CALLS, "9", NULL};
+	struct rig r;
+
+	rig_open(&r, 0);
+	rig_set(&r, COUNT_CALLS);
+	run.stop_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	rig_expect(&r, weft_trace_start(r.t, &run), -EPERM, "RUN");
+	expect_order(&r, " set set_file output ");
+	cr_expect_null(weft_trace_counts(r.t));
+	rig_set(&r, COUNT_CALLS);
+	target(&r, command, 0);
+	rig_run(&r, NULL);
+	rig_expect_line(&r, "count calls: {} 9 n=9");
+	close(run.stop_fd);
 	rig_close(&r);
 }
 
