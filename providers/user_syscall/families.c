@@ -58,6 +58,20 @@ static unsigned long status_field(int proc_fd, const char *key)
 	return line ? strtoul(line + strlen(key), NULL, 10) : 0;
 }
 
+/* When a process began, in ticks; 0: it has ended. */
+static uint64_t start_of(int proc_fd)
+{
+	char text[1024];
+	const char *at;
+
+	if (read_at(proc_fd, "stat", text, sizeof(text)) <= 0)
+		return 0;
+	at = strrchr(text, ')'); /* what is before is a name */
+	for (int field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
 static void identify(struct us_family *f, int proc_fd)
 {
 	char raw[512] = "", *base, *end;
@@ -112,7 +126,8 @@ static struct us_family *create(struct weft_instance *in, pid_t pid, int proc_fd
 	in->family_ids[id] = true;
 	f->id = id;
 	f->table = *t;
-	f->pid = pid;
+	f->pid = f->watched = pid;
+	f->started = f->watched_started = start_of(proc_fd);
 	f->slot = -1;
 	identify(f, proc_fd);
 	f->next = in->families;
@@ -241,6 +256,7 @@ static int read_table(struct weft_instance *in, struct us_family *f)
 
 /* ---- a process ---- */
 
+/* One process with a filter is enough: what is enabled is enabled for all who share the table. */
 static void look_for_sandbox(struct weft_instance *in, struct us_family *f, pid_t pid, int proc_fd)
 {
 	const char *why = NULL;
@@ -249,6 +265,12 @@ static void look_for_sandbox(struct weft_instance *in, struct us_family *f, pid_
 		why = "it has turned its probes off, or its sandbox hides the call";
 	else if (!(f->flags & WEFT_TABLE_TRIED) && status_field(proc_fd, "\nSeccomp:\t"))
 		why = "it has a seccomp filter, under which the call was not tried";
+	if (!why && pid != f->watched)
+		return;
+	if (why && pid != f->watched) {
+		f->watched = pid;
+		f->watched_started = start_of(proc_fd);
+	}
 	if (why && !f->silent)
 		in->host->log(in->host, WEFT_LOG_WARNING,
 			      "process %d (%s): its probes are not enabled: %s", pid, f->exe, why);
@@ -263,13 +285,16 @@ void us_family_recheck(struct weft_instance *in, struct us_family *f)
 	char path[32];
 	int proc_fd;
 
-	snprintf(path, sizeof(path), "/proc/%d", f->pid);
+	snprintf(path, sizeof(path), "/proc/%d", f->watched);
 	proc_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (proc_fd < 0)
-		return;
-	us_table_count(&f->table, &count, &f->flags);
-	look_for_sandbox(in, f, f->pid, proc_fd);
-	close(proc_fd);
+	if (proc_fd < 0 || start_of(proc_fd) != f->watched_started) {
+		f->watched = f->pid;
+		f->watched_started = f->started;
+	} else {
+		us_table_count(&f->table, &count, &f->flags);
+		look_for_sandbox(in, f, f->watched, proc_fd);
+	}
+	support_close(proc_fd);
 	if (before == f->silent)
 		return;
 	for (uint32_t i = 0; i < f->n_instances; i++)

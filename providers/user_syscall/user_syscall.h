@@ -98,6 +98,9 @@ struct us_family {
 	bool behind;        /* its words do not say yet what is enabled */
 	const char *silent; /* why it is not to be enabled, or NULL */
 	pid_t pid;          /* the first process that was found with it, for messages */
+	uint64_t started;   /* when, as the kernel counts: its number may be another's later */
+	pid_t watched;      /* whose sandbox is looked at: the same, or one that has a filter */
+	uint64_t watched_started;
 	uint32_t uid;
 	dev_t exe_device;
 	ino_t exe_inode;

@@ -2,6 +2,7 @@
 /* Several tracers at once, one that is killed, and programs in sandboxes and namespaces of their own. */
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -21,13 +22,15 @@ static char probe_name[24] = "p"; /* of the probe */
 
 /* ---- a program that fires what is enabled, and tells which slots are ---- */
 
+/* With an argument it outlives its parent. */
 static void fire_for_ever(void *arg)
 {
 	weft_probe *p;
 	uint64_t v = 0;
 
-	(void)arg;
 	sender_begin();
+	if (arg)
+		prctl(PR_SET_PDEATHSIG, 0);
 	p = weft_probe_declare("tracers", probe_name, "uint64 v", NULL);
 	stage_up(&stage->declared);
 	while (!__atomic_load_n(&stage->done, __ATOMIC_SEQ_CST)) {
@@ -339,6 +342,76 @@ Test(user_syscall_tracers, a_filter_while_enabled)
 	cr_expect_eq(stage->tallies[0].n[0], 0);
 	cli_wait(&c); /* its target has ended */
 	cr_expect_not_null(strstr(c.err, "seccomp filter"), "%s", c.err);
+	cli_finish(&c);
+	cli_unlink_sets();
+}
+
+/* Another process has the number of the one that declared, and a filter: it is not its child's. */
+static void leave_a_number(void *arg)
+{
+	struct clone_args args = {.exit_signal = SIGCHLD, .set_tid_size = 1};
+	pid_t pid;
+
+	(void)arg;
+	sender_begin();
+	pid = fork();
+	if (!pid) {
+		weft_probe_declare("tracers", probe_name, "uint64 v", NULL);
+		if (!fork()) {
+			fire_for_ever(stage);
+			_exit(0);
+		}
+		if (!stage_wait(&stage->go, 1))
+			_exit(2);
+		_exit(0);
+	}
+	if (waitpid(pid, NULL, 0) != pid)
+		_exit(3);
+	args.set_tid = (uint64_t)(uintptr_t)&pid;
+	if (!syscall(SYS_clone3, &args, sizeof(args))) {
+		confine(SECCOMP_RET_LOG);
+		stage_up(&stage->declared);
+		stage_wait(&stage->done, 1);
+		_exit(0);
+	}
+	stage_wait(&stage->done, 1);
+	while (wait(NULL) > 0)
+		;
+}
+
+Test(user_syscall_tracers, a_filter_of_another_with_that_number)
+{
+	char yaml[256];
+	struct cli_run c;
+	struct worker w;
+	uint64_t fired;
+
+	snprintf(probe_name, sizeof(probe_name), "p%d", getpid());
+	snprintf(yaml, sizeof(yaml),
+		 "version: 1\n"
+		 "probes:\n"
+		 "  - probe: 'user-syscall:" ME ":tracers:%s'\n"
+		 "    do: [count: {into: n}]\n",
+		 probe_name);
+	stage = stage_create();
+	worker_fork(&w, leave_a_number, NULL);
+	worker_go(&w);
+	cr_assert(stage_wait(&stage->declared, 1));
+	cli_start(&c, NULL,
+		  (const char *const[]){"run", BUILT_IN, cli_set(yaml), "--duration", "60s", NULL});
+	cr_expect(wait_word(1, 10000));
+	stage_up(&stage->go);
+	cr_expect(stage_wait(&stage->declared, 2));
+	usleep(2500000); /* it is looked at once a second */
+	cr_expect_eq(word(), 1);
+	fired = stage->tallies[0].n[1];
+	usleep(100000);
+	cr_expect_gt(stage->tallies[0].n[1], fired, "the child goes on firing");
+	kill(c.pid, SIGINT);
+	cli_wait(&c);
+	cr_expect_eq(word(), 0);
+	stage_up(&stage->done);
+	worker_join(&w);
 	cli_finish(&c);
 	cli_unlink_sets();
 }
