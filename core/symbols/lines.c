@@ -3,7 +3,8 @@
  * Lines of source code. They are read when the first address of a unit of compilation is to be
  * shown, which takes a process, and kept: addresses of one stack, and of one program's stacks, lie
  * in few units. What no unit has is remembered, too. A file that was changed since it was opened
- * has no lines any more, and one that damages its reader is not read again.
+ * has no lines any more, and one that damages its reader, or keeps it busy for long, is not read
+ * again.
  */
 #include "core/symbols/lines.h"
 
@@ -11,12 +12,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/symbols/store.h"
 
-#define LINES_MOST  (2u << 20) /* kept of a file: 32 MiB */
-#define MISSES_MOST 512u       /* addresses in no unit, each of which took a process */
+#define LINES_MOST  (2u << 20)   /* kept of a file: 32 MiB */
+#define MISSES_MOST 512u         /* addresses in no unit, each of which took a process */
+#define TIME_MOST   10000000000u /* ns for all of a file */
 
 struct weft_lines {
 	int fd;
@@ -24,6 +27,7 @@ struct weft_lines {
 	char *path, *root; /* root NULL: ours */
 	bool over;         /* nothing more is to be had */
 	size_t kept;
+	uint64_t spent_ns;
 	struct unit {
 		struct unit *next;
 		struct weft_elf_lines *lines;
@@ -86,6 +90,14 @@ static bool find_in(const struct weft_elf_lines *u, uint64_t address, const char
 	return true;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static bool is_as_it_was(const struct weft_lines *l)
 {
 	struct stat st;
@@ -106,12 +118,16 @@ static bool read_unit(struct weft_lines *l, struct weft_elf_reader *reader, uint
 		.root = l->root,
 	};
 	struct weft_elf_lines *lines = NULL;
+	uint64_t begin = now_ns();
 	struct unit *u;
 
 	if (!is_as_it_was(l) || weft_elf_lines(reader, &request, address, &lines, NULL)) {
 		l->over = true;
 		return false;
 	}
+	l->spent_ns += now_ns() - begin;
+	if (l->spent_ns > TIME_MOST)
+		l->over = true;
 	u = lines->n ? calloc(1, sizeof(*u)) : NULL;
 	if (!u) {
 		free(lines);
@@ -132,7 +148,7 @@ bool weft_lines_find(struct weft_lines *l, struct weft_elf_reader *reader, uint6
 	if (l->over || weft_u64map_get(&l->missed, address + 1))
 		return false;
 	if (read_unit(l, reader, address) && find_in(l->units->lines, address, file, line)) {
-		l->over = l->kept >= LINES_MOST;
+		l->over |= l->kept >= LINES_MOST;
 		return true;
 	}
 	if (l->missed.n >= MISSES_MOST || weft_u64map_put(&l->missed, address + 1, l))

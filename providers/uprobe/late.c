@@ -9,7 +9,9 @@
  * is not what stat() says: so there is a list of its own of those seen.
  *
  * Announcements come from the whole machine, and on a busy one some are lost, which is then a loss
- * of the run. So they are asked for only where a file can appear at all.
+ * of the run. So they are asked for only where a file can appear that is not known by its path.
+ * Where processes are named, their paths are looked at five times a second, and so are links that a
+ * process may have lost.
  */
 #include <elf.h>
 #include <errno.h>
@@ -17,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -26,7 +29,7 @@
 
 #define MOST_WAITING 4096u
 #define MOST_SEEN    65536u
-#define LOOK_NS      200000000 /* between two looks at links that may have been lost */
+#define LOOK_NS      200000000 /* between two looks at paths and links */
 
 static bool is_wanted(struct weft_instance *in, const char *path)
 {
@@ -85,13 +88,19 @@ static void on_event(struct weft_instance *in, const struct weft_process_event *
 	wake(in, 1);
 }
 
-/* Whether files can appear that matter: where named processes are meant and absolute paths, what
- * there is was looked at. */
-static bool can_appear(struct weft_instance *in)
+/* Whether the target is some processes and nobody else. */
+static bool is_named(struct weft_instance *in)
 {
 	const struct weft_target *t = in->host->target(in->host);
 
-	if (!t->n_pids || t->follow)
+	return t->n_pids && !t->follow;
+}
+
+/* Whether files can appear that have to be announced. What lies at an absolute path of a named
+ * process can be looked at. */
+static bool can_appear(struct weft_instance *in)
+{
+	if (!is_named(in))
 		return true;
 	for (const struct weft_uprobe_wanted *w = in->wanted; w; w = w->next)
 		if (*w->module != '/' || !w->module_text)
@@ -103,8 +112,7 @@ void weft_uprobe_watch(struct weft_instance *in)
 {
 	if (in->timer_fd < 0)
 		return;
-	if (!in->looking && in->attachments && in->uprobes.way == SUPPORT_UPROBE_LINKS &&
-	    support_uprobes_filtered(&in->uprobes)) {
+	if (!in->looking && in->attachments && is_named(in)) {
 		in->looking = true;
 		wake(in, LOOK_NS);
 	}
@@ -124,19 +132,34 @@ int weft_uprobe_discover_fd(struct weft_instance *in)
 	return in->timer_fd < 0 ? -errno : in->timer_fd;
 }
 
+/* Takes the descriptor of a file that was not there before, for the process. */
+static int take(struct weft_instance *in, struct weft_registry *registry, int fd, const char *path,
+		int32_t pid, struct weft_error *err)
+{
+	struct weft_uprobe_file *f;
+	bool known = false;
+	char root[32];
+	int ret = 0;
+
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
+	f = weft_uprobe_file_take(in, fd, path, root, &known, err);
+	if (!f || known)
+		return f ? 0 : -EINVAL;
+	for (const struct weft_uprobe_wanted *w = in->wanted; w; w = w->next) {
+		if (!weft_uprobe_means(in, w, path))
+			continue;
+		int one = weft_uprobe_appeared(in, registry, w, f, err);
+		if (one && !ret)
+			ret = one;
+	}
+	return ret;
+}
+
 static int appeared(struct weft_instance *in, struct weft_registry *registry,
 		    const struct weft_uprobe_mapping *m, struct weft_error *err)
 {
 	const struct support_mapped mapped = {
-		.from = m->address,
-		.to = m->address + m->length,
-		.dev = m->dev,
-		.ino = m->ino,
-		.path = m->path,
-	};
-	bool known = false;
-	char root[32];
-	int ret = 0;
+		.from = m->address, .to = m->address + m->length, .path = m->path};
 
 	int fd = support_mapped_open(m->pid, &mapped);
 	if (fd < 0) { /* the process has gone, and with it the reason to look */
@@ -144,16 +167,50 @@ static int appeared(struct weft_instance *in, struct weft_registry *registry,
 		if (fd < 0)
 			return 0;
 	}
-	snprintf(root, sizeof(root), "/proc/%d/root", m->pid);
-	struct weft_uprobe_file *f = weft_uprobe_file_take(in, fd, m->path, root, &known, err);
-	if (!f || known)
-		return f ? 0 : -EINVAL;
+	return take(in, registry, fd, m->path, m->pid, err);
+}
+
+static bool is_known(const struct weft_instance *in, const struct stat *st)
+{
+	for (const struct weft_uprobe_file *f = in->files; f; f = f->next)
+		if (f->dev == st->st_dev && f->ino == st->st_ino)
+			return true;
+	return false;
+}
+
+/* Whether another file lies at a path of a process than did. */
+static int look_at(struct weft_instance *in, struct weft_registry *registry, const char *module,
+		   int32_t pid, struct weft_error *err)
+{
+	char path[4096 + 32];
+	struct stat st;
+	int n = snprintf(path, sizeof(path), "/proc/%d/root%s", pid, module);
+
+	if (n < 0 || (size_t)n >= sizeof(path) || stat(path, &st) || !S_ISREG(st.st_mode) ||
+	    is_known(in, &st))
+		return 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return fd < 0 ? 0 : take(in, registry, fd, module, pid, err);
+}
+
+static int look(struct weft_instance *in, struct weft_registry *registry, struct weft_error *err)
+{
+	const struct weft_target *t = in->host->target(in->host);
+	const char *last = "";
+	int ret = 0;
+
+	weft_uprobe_renew(in);
 	for (const struct weft_uprobe_wanted *w = in->wanted; w; w = w->next) {
-		if (!weft_uprobe_means(in, w, m->path))
+		/* Those of one file mostly come together. */
+		if (!w->module_text || *w->module != '/' || !strcmp(w->module, last))
 			continue;
-		int one = weft_uprobe_appeared(in, registry, w, f, err);
-		if (one && !ret)
-			ret = one;
+		last = w->module;
+		for (uint32_t i = 0; i < t->n_pids; i++) {
+			int one = look_at(in, registry, w->module, t->pids[i], err);
+
+			if (one && !ret)
+				ret = one;
+		}
 	}
 	return ret;
 }
@@ -175,7 +232,11 @@ int weft_uprobe_discover(struct weft_instance *in, struct weft_registry *registr
 		free(in->queue[i].path);
 	}
 	in->n_queue = 0;
-	if (in->looking)
-		weft_uprobe_renew(in);
+	if (in->looking) {
+		int one = look(in, registry, err);
+
+		if (one && !ret)
+			ret = one;
+	}
 	return ret;
 }

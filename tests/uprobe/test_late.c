@@ -3,6 +3,7 @@
  * Files that are not where one would look, or not yet: loaded at last, replaced on disk, deleted,
  * in memory, in another root.
  */
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -213,6 +214,52 @@ Test(late, a_library_replaced_on_disk, .timeout = 100)
 	cr_assert_geq(t->n_rows, 2);
 	cr_expect_geq(cap_total(t), 200);
 	cr_expect_eq(cap_only_row(&r.cap, "m")->value.i, 300, "the new one's");
+	rig_finish(&r);
+	remove_folder();
+}
+
+static void load_old_and_new(void *path)
+{
+	for (int new = 0; new < 2; new ++) {
+		void *lib = dlopen(path, RTLD_NOW);
+		long (*fn)(long) = NULL;
+
+		if (lib)
+			*(void **)&fn = dlsym(lib, "lib_fn");
+		for (long i = 0; i < 100 && fn; i++)
+			fn(i);
+		if (lib)
+			dlclose(lib);
+		if (new)
+			break;
+		copy(UPROBE_PROGRAM_DIR "/factor-3.so", in_folder("new"));
+		rename(in_folder("new"), path);
+		nap(1000);
+	}
+}
+
+/* The same for a process that is named, whose path is looked at: no mapping is announced. */
+Test(late, a_library_replaced_on_disk_of_one_process, .timeout = 100)
+{
+	const char *path;
+	struct worker w;
+	struct rig r;
+
+	make_folder();
+	path = in_folder("libreplaced.so");
+	copy(UPROBE_PROGRAM_DIR "/factor-2.so", path);
+	worker_fork(&w, load_old_and_new, (void *)path);
+	rig_init(&r);
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "target: {pid: %d}\n"
+		  "probes:\n"
+		  "  - probe: 'uprobe:%s:lib_fn:return'\n"
+		  "    do: [{count: {into: n}}, {max: {into: m, value: retval}}]\n",
+		  w.pid, path);
+	cr_expect_eq(count_of(&r, "n"), 200);
+	cr_expect_eq(cap_only_row(&r.cap, "m")->value.i, 300, "the new one's");
+	cap_expect_no_loss(&r.cap);
 	rig_finish(&r);
 	remove_folder();
 }
