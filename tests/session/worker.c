@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ void worker_fork(struct worker *w, void (*fn)(void *arg), void *arg)
 {
 	int go[2];
 
-	cr_assert_eq(pipe2(go, O_CLOEXEC), 0);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, go), 0);
 	w->pid = fork();
 	cr_assert_geq(w->pid, 0);
 	if (w->pid == 0) {
@@ -63,8 +64,10 @@ void worker_program(struct worker *w, int out_fd, const char *const argv[])
 	worker_fork(w, exec_program, &p);
 }
 
+/* An end alone would not do: a worker that was made later has it open as well. */
 void worker_go(struct worker *w)
 {
+	send(w->go, "", 1, MSG_NOSIGNAL); /* it may have ended */
 	close(w->go);
 	w->go = -1;
 }

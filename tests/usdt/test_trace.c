@@ -353,21 +353,71 @@ Test(usdt_trace, children_and_what_they_exec)
 	check_loads("fork", USDT_LOADED, "follow: true", 2);
 }
 
+/* Without `follow` the children are others; and so is everybody else who runs the program. */
+static void check_others(const char *how)
+{
+	struct worker w, other;
+	struct rig r;
+
+	worker_program(&other, -1, (const char *const[]){USDT_SHARED, ROUNDS, NULL});
+	start(&r, &w, (const char *const[]){USDT_SHARED, ROUNDS, NULL});
+	cr_assert_eq(rig_prepare(&r,
+				 "version: 1\n"
+				 "target: {pid: %d}\n"
+				 "providers: {usdt: {stash: 'off', mechanism: %s}}\n"
+				 "probes:\n"
+				 "  - probe: 'usdt:%s:shop:one'\n"
+				 "    do: [{count: {into: n, by: {pid: pid}}}]\n",
+				 w.pid, how, USDT_SHARED),
+		     0, "%s", rig_errors(&r));
+	cr_assert_eq(rig_start(&r), 0, "%s", rig_errors(&r));
+	worker_join(&other);
+	worker_go(&w);
+	cr_assert_eq(rig_run(&r, w.pidfd, 0), 0, "%s", rig_errors(&r));
+	worker_join(&w);
+	cr_expect_eq(number(cap_row_int(cap_last_table(&r.cap, "n"), "pid", w.pid)), N);
+	cr_expect_eq(cap_total(cap_last_table(&r.cap, "n")), N);
+	cap_expect_no_loss(&r.cap);
+	rig_finish(&r);
+}
+
+Test(usdt_trace, who_is_not_asked_about)
+{
+	struct worker w;
+	struct rig r;
+
+	check_others("auto");
+	check_others("perf");
+	start(&r, &w, (const char *const[]){USDT_LOADS, "fork", "50", USDT_LOADED, NULL});
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "target: {pid: %d, follow: false}\n"
+		  "providers: {usdt: {stash: 'off'}}\n"
+		  "probes:\n"
+		  "  - probe: 'usdt:%s:lib:*'\n"
+		  "    do: [{count: {into: n}}]\n",
+		  w.pid, USDT_LOADED);
+	cr_expect_eq(cap_total(cap_last_table(&r.cap, "n")), 0);
+	cap_expect_no_loss(&r.cap);
+	rig_finish(&r);
+}
+
 /* ---- sharing ---- */
 
-/* Of the one site of that name. As linked is as in the file for the code of this program. */
-static long offset_in(const char *path, const char *name)
+/* Of the one site of that name, from the beginning of its function. */
+static unsigned long offset_in(const char *path, const char *function, const char *name)
 {
 	struct test_file f;
-	long at = -1;
+	uint64_t from = 0, at = 0;
 
 	test_file_read(path, &f);
+	cr_assert_eq(test_file_find(&f, function, strlen(function), &from), 0);
 	for (size_t i = 0; i < f.n_notes; i++)
 		if (!strcmp(f.notes[i].name, name))
-			at = (long)f.notes[i].pc;
+			at = f.notes[i].pc;
 	test_file_free(&f);
-	cr_assert_gt(at, 0);
-	return at;
+	cr_assert_gt(at, from);
+	return at - from;
 }
 
 Test(usdt_trace, each_who_asks_for_a_site_is_served_once)
@@ -392,11 +442,10 @@ Test(usdt_trace, each_who_asks_for_a_site_is_served_once)
 				 "    do: [{count: {into: again}}]\n"
 				 "  - probe: 'usdt:%s:shop:one'\n"
 				 "    do: [{count: {into: base}}]\n"
-				 "  - probe: 'fx-uprobe:%s:one:entry'\n"
-				 "    with: {offset: %ld}\n"
+				 "  - probe: 'uprobe:%s:pass:+0x%lx'\n"
 				 "    do: [{count: {into: uprobe}}]\n",
 				 w.pid, path, path, strrchr(path, '/') + 1, path,
-				 offset_in(path, "one")),
+				 offset_in(path, "pass", "one")),
 		     0, "%s", rig_errors(&r));
 	rig_go(&r, &w);
 	cr_expect_eq(number(cap_only_row(&r.cap, "path")), 20);
