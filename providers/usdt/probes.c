@@ -184,18 +184,25 @@ static int announce(struct weft_usdt_file *f, const char *module, void *arg)
 				  a->err);
 }
 
-/* Why there is none in the files that there are: which field is at fault, and the nearest. */
-static int explain(struct announcing *a, struct weft_error *err)
+/* Why there is none in the files that there are: which field is at fault, and the nearest. It is no
+ * use to wait where the user named a file that will not change, or a probe that one with probes
+ * does not have. */
+static int explain(struct announcing *a, const struct weft_usdt_search *s, struct weft_error *err)
 {
 	const struct weft_usdt_record *r = a->last->record;
 	const struct weft_usdt_wanted *w = a->wanted;
 	const char **names, *nearest;
 	bool provider = false;
 	uint32_t i, n = 0;
+	int code = w->literal && (*w->module == '/' || (w->exact && a->notes)) ? -EINVAL : -ENOENT;
 
+	if (!a->notes && s->n > 1)
+		return a->in->host->fail(err, code, "USDT_NO_PROBES",
+					 "none of the %zu files that '%s' means has static probes",
+					 s->n, s->module);
 	if (!a->notes)
-		return a->in->host->fail(err, -ENOENT, "USDT_NO_PROBES",
-					 "%s has no static probes%s", a->last->path,
+		return a->in->host->fail(err, code, "USDT_NO_PROBES", "%s has no static probes%s",
+					 a->last->path,
 					 weft_usdt_arch_of(r->machine) || !r->machine
 						 ? ""
 						 : " that can be read: it is for another machine");
@@ -213,14 +220,14 @@ static int explain(struct announcing *a, struct weft_error *err)
 			names[n++] = weft_usdt_text(r, provider ? note->name : note->provider);
 	}
 	nearest = support_nearest(provider ? w->name : w->function, names, n);
-	a->in->host->fail(err, -ENOENT, "USDT_NO_PROBE", "%s has no static probe %s:%s%s%s%s",
-			  a->last->path, w->function, w->name,
-			  nearest ? (provider ? ": did you mean the probe '"
-					      : ": did you mean the provider '")
-				  : "",
-			  nearest ? nearest : "", nearest ? "'?" : "");
+	a->in->host->fail(
+		err, code, "USDT_NO_PROBE", "%s%s has no static probe %s:%s%s%s%s", a->last->path,
+		s->n > 1 ? ", as other files of that name," : "", w->function, w->name,
+		nearest ? (provider ? ": did you mean the probe '" : ": did you mean the provider '")
+			: "",
+		nearest ? nearest : "", nearest ? "'?" : "");
 	free(names);
-	return -ENOENT;
+	return code;
 }
 
 static int find(struct weft_instance *in, struct weft_registry *registry,
@@ -245,7 +252,7 @@ static int find(struct weft_instance *in, struct weft_registry *registry,
 	/* There will be no attach() to begin with that. */
 	if (!exact)
 		weft_usdt_watch(in);
-	return ret ? ret : explain(&a, err);
+	return ret ? ret : explain(&a, &s, err);
 }
 
 int weft_usdt_provide(struct weft_instance *in, struct weft_registry *registry,

@@ -23,6 +23,7 @@
 
 #include "support/ldcache.h"
 #include "support/maps.h"
+#include "support/nearest.h"
 #include "usdt/usdt.h"
 
 struct walk {
@@ -323,16 +324,54 @@ static bool may_start(struct weft_instance *in)
 
 /* ---- all of it ---- */
 
+#define MOST_NEIGHBOURS 4096u
+
+/* The nearest name in the folder of a path, or NULL; the caller frees it. */
+static char *neighbour(const char *path)
+{
+	const char *base = weft_usdt_base(path), *nearest = NULL;
+	char *names[MOST_NEIGHBOURS] = {0}, *folder = strndup(path, (size_t)(base - path)),
+	     *out = NULL;
+	DIR *d = folder ? opendir(folder) : NULL;
+	const struct dirent *e;
+	size_t n = 0;
+
+	while (d && n < MOST_NEIGHBOURS && (e = readdir(d))) {
+		names[n] = strdup(e->d_name);
+		n += names[n] != NULL;
+	}
+	nearest = support_nearest(base, (const char *const *)names, n);
+	if (nearest && asprintf(&out, "%s%s", folder, nearest) < 0)
+		out = NULL;
+	while (n > 0)
+		free(names[--n]);
+	if (d)
+		closedir(d);
+	free(folder);
+	return out;
+}
+
 static int explain(struct walk *w, struct weft_error *err)
 {
 	const struct weft_host *host = w->in->host;
+	const char *module = w->s->module;
+	char *near;
 
-	if (w->s->exact && *w->s->module == '/')
-		return host->fail(err, -EINVAL, "USDT_NO_FILE", "there is no file %s", w->s->module);
+	if (w->s->exact && *module == '/') {
+		near = neighbour(module);
+		host->fail(err, -EINVAL, "USDT_NO_FILE", "there is no file %s%s%s%s", module,
+			   near ? ": did you mean '" : "", near ? near : "", near ? "'?" : "");
+		free(near);
+		return -EINVAL;
+	}
+	if (w->s->exact && strchr(module, '/'))
+		return host->fail(err, -EINVAL, "USDT_NO_FILE",
+				  "'%s' is neither a path, which begins with '/', nor a base name",
+				  module);
 	return host->fail(err, -ENOENT, "USDT_NO_FILE",
 			  "no file is known that '%s' could mean: no process has mapped one, and it "
 			  "is neither a library that the dynamic linker finds nor a program in PATH",
-			  w->s->module);
+			  module);
 }
 
 static int search(struct walk *w, struct weft_error *err)

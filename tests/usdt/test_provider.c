@@ -180,6 +180,12 @@ Test(usdt_provider, USDT_NO_FILE)
 	cr_expect_str_eq(test_host_tag(&h), "USDT_NO_FILE");
 	cr_expect_null(test_host_probe(&h, "/usr", "a", "b"));
 	cr_expect_str_eq(test_host_tag(&h), "USDT_NO_FILE", "a folder");
+	cr_expect_null(test_host_probe(&h, "/usr/bin/pyhton3.11", "python", "line"));
+	cr_expect(strstr(weft_error_text(h.err), "did you mean '/usr/bin/python3.11'?"), "%s",
+		  weft_error_text(h.err));
+	cr_expect_str_eq(test_host_tag(&h), "USDT_NO_FILE");
+	cr_expect_eq(match(&h, "bin/python3.11", "python", "*"), -EINVAL, "never a path");
+	cr_expect_str_eq(test_host_tag(&h), "USDT_NO_FILE");
 	test_host_stop(&h);
 }
 
@@ -191,6 +197,12 @@ Test(usdt_provider, USDT_NO_PROBES)
 	cr_expect_null(test_host_probe(&h, "/usr/bin/env", "a", "b"));
 	cr_expect_str_eq(test_host_tag(&h), "USDT_NO_PROBES");
 	cr_expect_null(test_host_probe(&h, "/etc/passwd", "a", "b"));
+	cr_expect_str_eq(test_host_tag(&h), "USDT_NO_PROBES");
+	cr_expect_eq(match(&h, "/usr/bin/env", "*", "*"), -EINVAL, "there is nothing to wait for");
+	cr_expect_str_eq(test_host_tag(&h), "USDT_NO_PROBES");
+	cr_expect_eq(match(&h, "/usr/bin/un*", "*", "*"), -ENOENT, "others may appear");
+	cr_expect(strstr(weft_error_text(h.err), "files that '/usr/bin/un*' means"), "%s",
+		  weft_error_text(h.err));
 	cr_expect_str_eq(test_host_tag(&h), "USDT_NO_PROBES");
 	test_host_stop(&h);
 }
