@@ -35,6 +35,8 @@ static size_t emit_map(struct bpf_insn *out, int map_fd, int state_fd)
 		INSN_LD_MAP_VALUE(BPF_REG_3, state_fd, 0),
 		INSN_MOV64_IMM(BPF_REG_4, BPF_NOEXIST),
 		INSN_CALL(BPF_FUNC_map_update_elem),
+		/* An element that was there is the session's: it stays. */
+		INSN_JMP_IMM(BPF_JNE, BPF_REG_0, 0, 5),
 		INSN_LD_MAP(BPF_REG_1, map_fd),
 		INSN_LD_MAP_VALUE(BPF_REG_2, state_fd, 0),
 		INSN_CALL(BPF_FUNC_map_delete_elem),

@@ -51,6 +51,34 @@ Test(identity, by_field_one_program_for_all)
 	rig_finish(&r);
 }
 
+/* 0 is a value like any other. */
+static void some_reads(void *arg)
+{
+	(void)arg;
+	times(SYS_read, 17);
+	times(SYS_getpid, 5);
+}
+
+Test(identity, by_field_whose_value_is_zero)
+{
+	struct worker w;
+	struct rig r;
+
+	worker_fork(&w, some_reads, NULL);
+	rig_init(&r);
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "probes:\n"
+		  "  - probe: ['fx-field::getpid:call', 'fx-field::%d:call']\n"
+		  "    when: pid == %d\n"
+		  "    do: [count: {into: calls, by: {nr: args.nr}}]\n",
+		  (int)SYS_read, w.pid);
+	cr_expect_eq(cap_row_int(cap_last_table(&r.cap, "calls"), "nr", SYS_read)->count, 17);
+	cr_expect_eq(cap_row_int(cap_last_table(&r.cap, "calls"), "nr", SYS_getpid)->count, 5);
+	cap_expect_no_loss(&r.cap);
+	rig_finish(&r);
+}
+
 Test(identity, IDENTITY_TWICE)
 {
 	struct rig r;
