@@ -53,6 +53,7 @@ static const struct rule rules[] = {
 	[WEFT_LOC_RETVAL] = {"RETVAL", 0, 1, true, S, NEEDS_REGS},
 	[WEFT_LOC_ARG] = {"ARG", 0, 1, false, U, NEEDS_ARG},
 	[WEFT_LOC_TIME] = {"TIME", 0, 1, false, 0, NEEDS_NOTHING},
+	[WEFT_LOC_TASK] = {"TASK", 0, 1, false, 0, NEEDS_NOTHING},
 	[WEFT_LOC_LOAD] = {"LOAD", 1, 1, true, S | U, NEEDS_OFFSET},
 	[WEFT_LOC_EXTEND] = {"EXTEND", 1, 1, true, S, NEEDS_NOTHING},
 	[WEFT_LOC_NEG] = {"NEG", 1, 1, false, 0, NEEDS_NOTHING},

@@ -233,6 +233,8 @@ weft_vreg weft_lower_variable(struct weft_lower *lw, const struct weft_node *n);
 weft_vreg weft_lower_pid_tgid(struct weft_lower *lw);
 weft_vreg weft_lower_tgid(struct weft_lower *lw);
 /* The key of the thread in SELF and FRAMES, on the BPF stack. */
+/* The address of the current task_struct. */
+weft_vreg weft_lower_task(struct weft_lower *lw);
 struct weft_place weft_lower_thread_key(struct weft_lower *lw);
 weft_vreg weft_lower_cpu(struct weft_lower *lw);
 /* Whether a probe's field is a text: as a register, or decided: 0 or 1 in *known. */

@@ -153,6 +153,9 @@ static void push_one(struct weft_lower *lw, struct machine *m, const struct weft
 	case WEFT_LOC_TIME:
 		push(m, weft_lower_time(lw));
 		return;
+	case WEFT_LOC_TASK:
+		push(m, weft_lower_task(lw));
+		return;
 	case WEFT_LOC_RETVAL:
 		v = context_reg(lw, weft_arch.retval);
 		push(m, cut(lw, v, 0, op->size, is_signed));

@@ -46,11 +46,16 @@ weft_vreg weft_lower_tgid(struct weft_lower *lw)
 	return weft_ir_alu_imm(&lw->ir, BPF_RSH, weft_lower_pid_tgid(lw), 32);
 }
 
+weft_vreg weft_lower_task(struct weft_lower *lw)
+{
+	return ask_once(lw, WEFT_CACHED_TASK, BPF_FUNC_get_current_task);
+}
+
 struct weft_place weft_lower_thread_key(struct weft_lower *lw)
 {
 	struct weft_place key = weft_lower_frame(lw, 8);
 
-	weft_lower_store(lw, key, 8, ask_once(lw, WEFT_CACHED_TASK, BPF_FUNC_get_current_task));
+	weft_lower_store(lw, key, 8, weft_lower_task(lw));
 	return key;
 }
 

@@ -29,7 +29,7 @@ static const struct row {
 	{"LOCATION_LENGTH", WEFT_CTX_NONE, 0, 0, 1, 1, NULL, 0},
 	{"LOCATION_LENGTH", WEFT_CTX_NONE, 0, 0, 1, 1, (const struct weft_loc_op[65]){{0}}, 65},
 	{"LOCATION_OPCODE", WEFT_CTX_NONE, 0, 0, 1, 1, OPS({.op = 0})},
-	{"LOCATION_OPCODE", WEFT_CTX_NONE, 0, 0, 1, 1, OPS({.op = 13})},
+	{"LOCATION_OPCODE", WEFT_CTX_NONE, 0, 0, 1, 1, OPS({.op = 14})},
 	{"LOCATION_OPCODE", WEFT_CTX_NONE, 0, 0, 1, 1, OPS({.op = 71})},
 	{"LOCATION_OPCODE", WEFT_CTX_NONE, 0, 0, 1, 1, OPS({.op = 65535})},
 	{"LOCATION_SIZE", WEFT_CTX_WORDS, 48, 0, 1, 1, OPS(OP(CTX, .size = 0))},

@@ -522,11 +522,12 @@ Test(locations, members_and_time)
 		  "    when: args.tgid == %d && pid == %d\n"
 		  "    do:\n"
 		  "      - emit: {pid: args.tgid, cpu: args.cpu, is_on: cpu, start: args.start,\n"
-		  "               time: args.time, at: timestamp}\n",
+		  "               time: args.time, at: timestamp, self: args.self}\n",
 		  w.pid, w.pid);
 	cr_assert_eq(r.cap.n_records, 1);
 	const struct cap_record *rec = &r.cap.records[0];
 	cr_expect_eq(cap_int(rec, "pid"), w.pid);
+	cr_expect_eq(cap_int(rec, "self"), w.pid);
 	cr_expect_eq(cap_int(rec, "cpu"), cap_int(rec, "is_on"));
 	cr_expect_eq(cap_int(rec, "cpu"), rec->cpu);
 	cr_expect_eq(cap_int(rec, "time"), cap_int(rec, "at"));

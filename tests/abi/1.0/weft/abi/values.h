@@ -32,6 +32,7 @@ enum weft_loc_opcode {
 			       * TASK_REG-like contexts: system call) convention; see flags */
 	WEFT_LOC_TIME = 12,   /* CLOCK_MONOTONIC in ns, read once when the firing begins: a clause's
 			       * `timestamp` is the same number */
+	WEFT_LOC_TASK = 13,   /* the address of the current task's task_struct */
 	/* pop one, push one */
 	WEFT_LOC_LOAD = 20, /* read size bytes at the popped address (+ imm); kernel or, with
 			     * WEFT_LOC_USER, user memory. A failed read is a fault. */
