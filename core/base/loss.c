@@ -129,7 +129,7 @@ const struct weft_loss_spec weft_losses[WEFT_N_LOSSES] = {
 		{
 			"PAIRING_NO_ENTRY",
 			"A return was dropped: its entry was not seen.",
-			"Nothing, where the calls had begun before tracing did.",
+			"Nothing, where the calls had begun before tracing did; `defined(elapsed)` asks.",
 		},
 	[WEFT_LOSS_PAIRING_FULL] =
 		{

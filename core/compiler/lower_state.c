@@ -249,6 +249,8 @@ weft_vreg weft_lower_state_value(struct weft_lower *lw, const struct weft_node *
 	case WEFT_NODE_DEFAULT:
 		return lower_default(lw, n);
 	case WEFT_NODE_DEFINED:
+		if (n->kid[0]->kind == WEFT_NODE_ELAPSED)
+			return lw->paired ? lw->paired : weft_ir_const(&lw->ir, 0);
 		return lower_defined(lw, n);
 	default:
 		return read_int(lw, n, weft_lower_fault(lw, WEFT_LOSS_STATE_UNSET));

@@ -29,7 +29,7 @@ static struct weft_node *type_defined(struct weft_sema *s, const struct weft_fun
 
 	if (n->kind == WEFT_NODE_LOCAL || (n->kind == WEFT_NODE_STATE && n->state->counts))
 		return weft_node_int(s, 1, false, a);
-	if (n->kind != WEFT_NODE_STATE)
+	if (n->kind != WEFT_NODE_STATE && n->kind != WEFT_NODE_ELAPSED)
 		return weft_sema_fail(s, n->span.start, "FUNCTION_ARGUMENTS",
 				      "%s asks whether a variable is set, and this is none",
 				      f->signature);
@@ -150,7 +150,8 @@ const struct weft_function weft_functions[] = {
 	 "FAULT_RANGE."},
 
 	{"defined", WEFT_FN_DEFINED, "defined(VARIABLE)", P(ANY), 1, 1, I(8, true), type_defined,
-	 "1 if the variable (a global, `self.NAME`, `NAME[KEY, ...]`) is set, else 0."},
+	 "1 if the variable (a global, `self.NAME`, `NAME[KEY, ...]`) is set, else 0. "
+	 "`defined(elapsed)`: whether the entry of this return was seen."},
 };
 const size_t weft_n_functions = sizeof(weft_functions) / sizeof(weft_functions[0]);
 _Static_assert(sizeof(weft_functions) / sizeof(weft_functions[0]) == WEFT_N_FUNCTIONS,

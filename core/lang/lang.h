@@ -107,7 +107,7 @@ enum weft_node_kind {
 			  * other keys or none. INT keys have 64 bits */
 	WEFT_NODE_DEFAULT, /* kid[0], a STATE, or kid[1] while that is unset. INT: of one type.
 			    * STRING: caps are at most the node's */
-	WEFT_NODE_DEFINED, /* int64: kid[0], a STATE, is set */
+	WEFT_NODE_DEFINED, /* int64: kid[0], a STATE or ELAPSED, is set */
 	WEFT_NODE_CALL, /* function; the kids are its arguments, INT ones of 64 bits. Of what reads
 			 * memory type.space says whose, and type.cap bounds what is read */
 	WEFT_NODE_READ, /* an INT in memory, `value` bytes on from the address kid[0]; access says

@@ -231,7 +231,11 @@ static const char *check_default(const struct weft_node *n)
 
 static const char *check_defined(const struct weft_node *n)
 {
-	return is_truth(n) && n->kid[0]->kind == WEFT_NODE_STATE ? NULL : "defined of no variable";
+	const enum weft_node_kind kind = n->kid[0]->kind;
+
+	return is_truth(n) && (kind == WEFT_NODE_STATE || kind == WEFT_NODE_ELAPSED)
+		       ? NULL
+		       : "defined of no variable";
 }
 
 static const char *check_read(const struct weft_node *n)
