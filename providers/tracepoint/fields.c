@@ -22,7 +22,6 @@ struct builder {
 	const struct tracepoint_field *field;
 	struct weft_arg *arg;
 	struct weft_loc_op *ops;
-	bool syscall;
 };
 
 static void op(struct builder *b, uint16_t code, uint32_t size, uint8_t flags, int64_t imm)
@@ -51,39 +50,9 @@ static bool is_number_size(uint32_t size)
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-/* The name of a type without qualifiers. */
-static const char *bare(const char *type)
-{
-	return strncmp(type, "const ", 6) ? type : type + 6;
-}
-
-static bool is_pointer(const char *type)
-{
-	size_t n = strlen(type);
-
-	return n && type[n - 1] == '*';
-}
-
 static bool is_text(const char *type)
 {
-	return !strcmp(bare(type), "char");
-}
-
-/* "struct sock *", but not "struct sock **": the struct's name. */
-static bool struct_of(const char *type, char *name, size_t size)
-{
-	size_t n;
-
-	type = bare(type);
-	if (strncmp(type, "struct ", 7))
-		return false;
-	type += 7;
-	n = strcspn(type, " *");
-	if (strcmp(type + n, " *") || n >= size)
-		return false;
-	memcpy(name, type, n);
-	name[n] = '\0';
-	return true;
+	return !strcmp(tracepoint_bare(type), "char");
 }
 
 static bool kernel_type(struct builder *b, const char *name, uint32_t kind,
@@ -93,35 +62,6 @@ static bool kernel_type(struct builder *b, const char *name, uint32_t kind,
 	return !b->in->host->kernel_type(b->in->host, NULL, name, kind, info, NULL);
 }
 
-/* The types of C that system calls have, as long as they are narrower than a register. */
-static bool narrow(struct builder *b, uint32_t *size, bool *is_signed)
-{
-	static const struct {
-		const char *name;
-		uint32_t size;
-		bool is_signed;
-	} types[] = {
-		{"int", 4, true},   {"unsigned int", 4, false},   {"unsigned", 4, false},
-		{"short", 2, true}, {"unsigned short", 2, false}, {"char", 1, true},
-		{"long", 8, true},  {"unsigned long", 8, false},  {"unsigned char", 1, false},
-	};
-	const char *name = bare(b->field->type);
-	struct weft_type_info info;
-
-	for (size_t i = 0; i < COUNT(types); i++) {
-		if (strcmp(types[i].name, name))
-			continue;
-		*size = types[i].size;
-		*is_signed = types[i].is_signed;
-		return true;
-	}
-	if (!kernel_type(b, name, WEFT_BTF_TYPEDEF, &info) || info.type->kind != WEFT_TYPE_INT)
-		return false;
-	*size = info.type->size;
-	*is_signed = info.type->flags & WEFT_TYPE_SIGNED;
-	return true;
-}
-
 /* ---- arguments ---- */
 
 static void number(struct builder *b)
@@ -129,11 +69,18 @@ static void number(struct builder *b)
 	uint32_t size = b->field->size;
 	bool is_signed = b->field->is_signed;
 
-	/* The machine is little-endian: the lower bytes come first. */
-	if (b->syscall && size == 8)
-		narrow(b, &size, &is_signed);
 	b->arg->type = (struct weft_arg_type){
 		.kind = WEFT_TYPE_INT, .size = size, .flags = is_signed ? WEFT_TYPE_SIGNED : 0};
+	load(b, b->field->offset, size, is_signed);
+}
+
+/* The machine is little-endian: the lower bytes come first. */
+static void word(struct builder *b)
+{
+	bool is_signed;
+	uint32_t size;
+
+	b->arg->type = tracepoint_word_type(b->in->host, b->field->type, &size, &is_signed);
 	load(b, b->field->offset, size, is_signed);
 }
 
@@ -142,7 +89,7 @@ static void enumeration(struct builder *b)
 	struct weft_type_info info;
 
 	number(b);
-	if (kernel_type(b, bare(b->field->type) + 5, WEFT_BTF_ENUM, &info) &&
+	if (kernel_type(b, tracepoint_bare(b->field->type) + 5, WEFT_BTF_ENUM, &info) &&
 	    info.size == b->field->size)
 		b->arg->type = *info.type;
 }
@@ -152,18 +99,10 @@ static void pointer(struct builder *b)
 	struct weft_type_info info;
 	char name[128];
 
-	b->arg->type = (struct weft_arg_type){
-		.kind = WEFT_TYPE_POINTER,
-		.size = 8,
-		.space = b->syscall ? WEFT_SPACE_USER : WEFT_SPACE_KERNEL,
-	};
-	if (struct_of(b->field->type, name, sizeof(name)) &&
-	    kernel_type(b, name, WEFT_BTF_STRUCT, &info)) {
-		uint32_t space = b->arg->type.space;
-
+	b->arg->type = (struct weft_arg_type){.kind = WEFT_TYPE_POINTER, .size = 8};
+	if (tracepoint_struct_of(b->field->type, name, sizeof(name)) &&
+	    kernel_type(b, name, WEFT_BTF_STRUCT, &info))
 		b->arg->type = *info.type;
-		b->arg->type.space = space;
-	}
 	load(b, b->field->offset, 8, false);
 }
 
@@ -211,15 +150,17 @@ static void bytes(struct builder *b)
 	op(b, WEFT_LOC_CONST, 0, 0, b->field->size);
 }
 
-static void (*how(const struct tracepoint_field *f))(struct builder *)
+static void (*how(const struct tracepoint_field *f, bool is_syscall))(struct builder *)
 {
 	bool one = f->place == FIELD_HERE && !f->elements;
 
-	if (one && is_pointer(f->type) && f->size == 8)
+	if (is_syscall && one && f->size == 8)
+		return word;
+	if (one && tracepoint_is_pointer(f->type) && f->size == 8)
 		return pointer;
-	if (one && !strncmp(bare(f->type), "enum ", 5) && is_number_size(f->size))
+	if (one && !strncmp(tracepoint_bare(f->type), "enum ", 5) && is_number_size(f->size))
 		return enumeration;
-	if (one && is_number_size(f->size) && strncmp(bare(f->type), "struct ", 7))
+	if (one && is_number_size(f->size) && strncmp(tracepoint_bare(f->type), "struct ", 7))
 		return number;
 	return is_text(f->type) ? text : bytes;
 }
@@ -239,8 +180,7 @@ static const char *type_text(struct weft_instance *in, uint32_t i)
 static void build(struct weft_instance *in, uint32_t i, bool is_syscall)
 {
 	const struct tracepoint_field *f = &in->format.fields[i];
-	struct builder b = {
-		.in = in, .field = f, .arg = &in->args[i], .ops = in->ops[i], .syscall = is_syscall};
+	struct builder b = {.in = in, .field = f, .arg = &in->args[i], .ops = in->ops[i]};
 
 	in->args[i] = (struct weft_arg){.struct_size = sizeof(struct weft_arg),
 					.name = f->name,
@@ -248,7 +188,7 @@ static void build(struct weft_instance *in, uint32_t i, bool is_syscall)
 	if (!f->size)
 		in->args[i].unreadable = "it has no size in the record";
 	else
-		how(f)(&b);
+		how(f, is_syscall)(&b);
 	in->args[i].type.struct_size = sizeof(struct weft_arg_type);
 	if (!in->args[i].type.text)
 		in->args[i].type.text = type_text(in, i);
@@ -263,7 +203,7 @@ static void describe(struct weft_instance *in)
 		const struct tracepoint_field *f = &in->format.fields[i];
 
 		at += (size_t)snprintf(in->prototype + at, size - at, "%s%s%s%s", i ? ", " : "",
-				       f->type, is_pointer(f->type) ? "" : " ", f->name);
+				       f->type, tracepoint_is_pointer(f->type) ? "" : " ", f->name);
 		if (at < size && f->elements)
 			at += (size_t)snprintf(in->prototype + at, size - at, "[%u]", f->elements);
 	}

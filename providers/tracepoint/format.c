@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tracepoint.h"
+#include "format.h"
 
 static bool number_of(const char *line, const char *key, uint32_t *out)
 {

@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "tracepoint.h"
+#include "format.h"
 
 static int open_folder(int at, const char *path)
 {
