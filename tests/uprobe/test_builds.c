@@ -352,6 +352,36 @@ Test(builds, the_place_goes_by_what_is_used)
 	where_it_sits("exact", "", 0);
 }
 
+/* An instruction in a loop that is gone through five times, and the one before it, by each mechanism. */
+static void instructions(const char *way)
+{
+	const char *program = UPROBE_PROGRAM_DIR "/odd";
+	struct worker w;
+	struct rig r;
+
+	start(&r, &w, program, "");
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "target: {pid: %d}\n"
+		  "providers: {uprobe: {%s}}\n"
+		  "probes:\n"
+		  "  - probe: 'uprobe:%s:loops_back:+0x0'\n"
+		  "    do: [{count: {into: first}}]\n"
+		  "  - probe: 'uprobe:%s:loops_back:+0x5'\n"
+		  "    do: [{count: {into: again}}]\n",
+		  w.pid, way, program, program);
+	cr_expect_eq(count_of(&r, "first"), 7, "%s", way);
+	cr_expect_eq(count_of(&r, "again"), 7 * 5, "%s", way);
+	cap_expect_no_loss(&r.cap);
+	rig_finish(&r);
+}
+
+Test(builds, instructions_by_their_offset)
+{
+	for (size_t k = 0; k < sizeof(ways) / sizeof(ways[0]); k++)
+		instructions(ways[k]);
+}
+
 /* One place of a batch that cannot be had costs no other. A clause that shows all registers is for
  * the first instruction only. */
 Test(builds, a_batch_with_places_that_are_refused)
