@@ -325,6 +325,7 @@ struct weft_plan {
 	bool keep_listing;    /* set by who wants weft_plan_explain() to show clauses and IR */
 	uint32_t n_cpus;      /* possible CPUs */
 	uint32_t entry_words; /* arguments of an entry that a frame has room for */
+	uint32_t entry_texts; /* and strings or bytes */
 	bool target_check; /* there is a target: programs of scope other than EXACT check TARGETS */
 	const char *const *reg_names; /* of `regs`, in the order of a record */
 	uint32_t n_regs;
@@ -355,7 +356,7 @@ struct weft_group {
 	bool pairing_entry; /* push a frame on entry, for the sake of a return clause elsewhere */
 	/* Bit i: argument i of the entry is kept in the frame. The same number for an entry and for
 	 * its return, as it says where in the frame they lie; at most plan->entry_words bits. */
-	uint64_t capture;
+	uint64_t capture, texts; /* texts: those of them that are strings or bytes */
 	/* Cookies of the group's probes and their descriptions, for PROBES, DISPATCH and CONST. */
 	const struct weft_group_probe {
 		uint64_t cookie;
@@ -386,6 +387,10 @@ int weft_plan_loss(struct weft_plan *plan, enum weft_loss loss, uint32_t clause,
  * late the probes come that use them. KEY_TOO_LARGE, STATE_TOO_LARGE, PLAN_FULL. */
 int weft_plan_variable(struct weft_plan *plan, const struct weft_state_var *var, uint32_t *index,
 		       struct weft_error *err);
+
+/* Frames have room for so many strings and bytes of an entry. To be called before anything is
+ * compiled. -EBUSY: the frames are there already, and have less. PLAN_FULL. */
+int weft_plan_entry_texts(struct weft_plan *plan, uint32_t n, struct weft_error *err);
 
 /* Compiles one group into one program. On failure the plan may hold further (unused) sites but no
  * program. Tags: AGGREGATION_CONFLICT (one name, two shapes; names the first place),

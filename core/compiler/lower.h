@@ -70,7 +70,8 @@ struct weft_lower {
 	bool timed;                /* a clause asks */
 	weft_vreg paired, elapsed; /* of returns: whether an entry was found, and ns since */
 	weft_vreg entry_have, entry_value[WEFT_MAX_ARGS]; /* and the arguments that it kept */
-	uint32_t end;                                     /* label: the program's */
+	weft_vreg entry_at, entry_time; /* where it lies in the row, for its texts, and its time */
+	uint32_t end;                   /* label: the program's */
 
 	bool *far; /* by map: reached through an array of maps; far.c. NULL: all are named */
 	size_t n_far;
@@ -338,6 +339,9 @@ void weft_lower_schedule(struct weft_lower *lw);
 /* The time of the firing. What runs before the clauses may be the first to ask; a clause is not. */
 weft_vreg weft_lower_time(struct weft_lower *lw);
 weft_vreg weft_lower_entry(struct weft_lower *lw, const struct weft_node *n);
+/* A string or bytes that the entry kept, into cap bytes; *length is of bytes. */
+void weft_lower_entry_text(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
+			   uint32_t cap, weft_vreg *length);
 void weft_lower_push_frame(struct weft_lower *lw);
 void weft_lower_pop_frame(struct weft_lower *lw);
 

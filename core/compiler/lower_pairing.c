@@ -37,7 +37,7 @@
 
 static int32_t entry_size(const struct weft_lower *lw)
 {
-	return (int32_t)weft_pairing_entry_size(lw->plan->entry_words);
+	return (int32_t)weft_pairing_entry_size(lw->plan);
 }
 
 static weft_vreg lower_frame_value(struct weft_lower *lw)
@@ -136,7 +136,7 @@ static weft_vreg capture(struct weft_lower *lw, weft_vreg values[WEFT_MAX_ARGS])
 	for (uint32_t i = 0; i < WEFT_MAX_ARGS; i++) {
 		struct weft_node arg = {.kind = WEFT_NODE_ARG, .index = i};
 
-		if (!(wanted >> i & 1) ||
+		if (!(wanted >> i & 1) || lw->group->texts >> i & 1 ||
 		    !weft_lang_arg_type(lw->plan->set, lw->group->info, i, &arg.type))
 			continue;
 		lw->fault_exit = weft_ir_label(&lw->ir);
@@ -165,6 +165,46 @@ static void store_captured(struct weft_lower *lw, weft_vreg entry, weft_vreg hav
 				      values[i]);
 }
 
+/* From row + used: of the text that argument i is. */
+static int32_t text_offset(const struct weft_lower *lw, uint32_t i)
+{
+	return NEXT_HAVE + 8 + 8 * (int32_t)lw->plan->entry_words +
+	       (int32_t)(rank(lw->group->texts, i) * weft_pairing_text_size(lw->plan));
+}
+
+/* Texts are read right into the row: what spoils it meanwhile spoils the frame as well. */
+static void store_texts(struct weft_lower *lw, weft_vreg entry, weft_vreg have)
+{
+	uint32_t outer = lw->fault_exit, mark = lw->frame_used;
+	weft_vreg length;
+
+	lw->quiet = true;
+	lw->conditional++;
+	for (uint32_t i = 0; i < WEFT_MAX_ARGS; i++) {
+		struct weft_node arg = {.kind = WEFT_NODE_ARG, .index = i};
+		struct weft_place to = {entry, text_offset(lw, i) + 8};
+
+		if (!(lw->group->texts >> i & 1) ||
+		    !weft_lang_arg_type(lw->plan->set, lw->group->info, i, &arg.type))
+			continue;
+		lw->fault_exit = weft_ir_label(&lw->ir);
+		if (arg.type.kind == WEFT_VALUE_STRING) {
+			weft_lower_argument_text(lw, &arg, to, arg.type.cap);
+		} else {
+			weft_lower_blob(lw, &arg, to, &length);
+			weft_ir_store(&lw->ir, 8, entry, to.off - 8, length);
+		}
+		weft_ir_apply(&lw->ir, BPF_OR, have,
+			      weft_ir_const(&lw->ir,
+					    (int64_t)(UINT64_C(1) << rank(lw->group->capture, i))));
+		weft_ir_place(&lw->ir, lw->fault_exit);
+		lw->frame_used = mark;
+	}
+	lw->conditional--;
+	lw->quiet = false;
+	lw->fault_exit = outer;
+}
+
 static uint64_t used_by_clauses(const struct weft_group *g)
 {
 	uint64_t all = 0;
@@ -182,8 +222,14 @@ static void declare_captured(struct weft_lower *lw)
 		return;
 	lw->entry_have = weft_ir_variable(&lw->ir);
 	weft_ir_assign_const(&lw->ir, lw->entry_have, 0);
+	if (used & lw->group->texts) {
+		lw->entry_at = weft_ir_variable(&lw->ir);
+		lw->entry_time = weft_ir_variable(&lw->ir);
+		weft_ir_assign_const(&lw->ir, lw->entry_at, 0);
+		weft_ir_assign_const(&lw->ir, lw->entry_time, 0);
+	}
 	for (uint32_t i = 0; i < WEFT_MAX_ARGS; i++) {
-		if (!(used >> i & 1))
+		if (!(used & ~lw->group->texts & UINT64_C(1) << i))
 			continue;
 		lw->entry_value[i] = weft_ir_variable(&lw->ir);
 		weft_ir_assign_const(&lw->ir, lw->entry_value[i], 0);
@@ -205,18 +251,65 @@ static void load_captured(struct weft_lower *lw, weft_vreg entry)
 					     at + 8 + 8 * (int32_t)rank(lw->group->capture, i)));
 }
 
-weft_vreg weft_lower_entry(struct weft_lower *lw, const struct weft_node *n)
+/* The entry was found, and has kept the argument; else a fault. */
+static void expect_kept(struct weft_lower *lw, const struct weft_node *n)
 {
 	weft_vreg bit;
 
-	if (!lw->paired || !lw->entry_value[n->index])
-		return weft_ir_const(&lw->ir, 0);
 	weft_ir_branch_imm(&lw->ir, BPF_JEQ, lw->paired, 0,
 			   weft_lower_fault(lw, WEFT_LOSS_PAIRING_NO_ENTRY));
 	bit = weft_ir_alu_imm(&lw->ir, BPF_AND, lw->entry_have,
 			      (int64_t)(UINT64_C(1) << rank(lw->group->capture, n->index)));
 	weft_ir_branch_imm(&lw->ir, BPF_JEQ, bit, 0, weft_lower_fault(lw, WEFT_LOSS_FAULT_VALUE));
+}
+
+weft_vreg weft_lower_entry(struct weft_lower *lw, const struct weft_node *n)
+{
+	if (!lw->paired || !lw->entry_value[n->index])
+		return weft_ir_const(&lw->ir, 0);
+	expect_kept(lw, n);
 	return lw->entry_value[n->index];
+}
+
+/*
+ * A text is left in the row, above what is taken of it, and copied when it is asked for. Another
+ * call of the thread that began since (within an interrupt, or as its memory was brought in) may
+ * have been pushed over it; then the time there is another, and that is a fault.
+ */
+void weft_lower_entry_text(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
+			   uint32_t cap, weft_vreg *length)
+{
+	uint32_t mark = lw->frame_used, spoilt;
+	int32_t at = text_offset(lw, n->index);
+	weft_vreg row, used, entry, time;
+	struct weft_place key;
+
+	if (length)
+		*length = weft_ir_const(&lw->ir, 0);
+	if (!lw->paired || !lw->entry_at) {
+		weft_lower_zero(lw, to, cap);
+		return;
+	}
+	expect_kept(lw, n);
+	spoilt = weft_lower_fault(lw, WEFT_LOSS_FAULT_VALUE);
+	key = weft_lower_thread_key(lw);
+	row = WEFT_CALL(&lw->ir, BPF_FUNC_map_lookup_elem, WEFT_A_MAP(WEFT_PLAN_FRAMES),
+			WEFT_A_FP(key.off));
+	weft_ir_branch_imm(&lw->ir, BPF_JEQ, row, 0, spoilt);
+	used = weft_ir_variable(&lw->ir);
+	weft_ir_pin(&lw->ir, used);
+	weft_ir_assign(&lw->ir, used, lw->entry_at);
+	weft_ir_branch_imm(&lw->ir, BPF_JGT, used, row_bytes(lw) - (uint32_t)entry_size(lw), spoilt);
+	entry = weft_ir_alu(&lw->ir, BPF_ADD, row, used);
+	weft_ir_pin(&lw->ir, entry);
+	weft_lower_copy(lw, to, (struct weft_place){entry, at + 8}, cap);
+	if (n->type.kind == WEFT_VALUE_STRING && cap < n->type.cap)
+		weft_lower_store_imm(lw, weft_place_at(to, (int32_t)cap - 1), 1, 0);
+	if (length)
+		*length = weft_ir_load(&lw->ir, 8, entry, at);
+	time = weft_ir_load(&lw->ir, 8, entry, NEXT(time_ns));
+	weft_ir_branch(&lw->ir, BPF_JNE, time, lw->entry_time, spoilt);
+	lw->frame_used = mark;
 }
 
 static weft_vreg pair_of(struct weft_lower *lw)
@@ -252,6 +345,8 @@ void weft_lower_push_frame(struct weft_lower *lw)
 	entry = weft_ir_alu(&lw->ir, BPF_ADD, row, used);
 	weft_ir_pin(&lw->ir, entry);
 	weft_ir_store(&lw->ir, 8, entry, NEXT(frame), frame);
+	if (have && lw->group->texts)
+		store_texts(lw, entry, have);
 	if (have) /* behind the frame: whoever interrupts and pushes here, spoils that as well */
 		store_captured(lw, entry, have, values);
 	weft_ir_store(&lw->ir, 8, entry, NEXT(time_ns), lw->timestamp);
@@ -283,6 +378,10 @@ void weft_lower_pop_frame(struct weft_lower *lw)
 	find_own(lw, row, frame, pair, done, &used, &entry);
 	then = weft_ir_load(&lw->ir, 8, entry, BELOW(lw, time_ns));
 	load_captured(lw, entry);
+	if (lw->entry_at) {
+		weft_ir_assign(&lw->ir, lw->entry_at, used);
+		weft_ir_assign(&lw->ir, lw->entry_time, then);
+	}
 	weft_ir_store(&lw->ir, 8, row, 0, used);
 	weft_ir_assign(&lw->ir, lw->elapsed, weft_ir_alu(&lw->ir, BPF_SUB, lw->timestamp, then));
 	weft_ir_assign_const(&lw->ir, lw->paired, 1);

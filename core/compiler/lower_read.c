@@ -250,6 +250,8 @@ void weft_lower_blob(struct weft_lower *lw, const struct weft_node *n, struct we
 	if (n->kind == WEFT_NODE_CALL) {
 		weft_lower_call_memory(lw, n, &m);
 		*length = (m.length ? read_bytes : read_all)(lw, &m, to, n->type.cap);
+	} else if (n->kind == WEFT_NODE_ENTRY) {
+		weft_lower_entry_text(lw, n, to, n->type.cap, length);
 	} else {
 		m.address = weft_lower_argument(lw, n, &m.length, &m.user);
 		*length = read_bytes(lw, &m, to, n->type.cap);

@@ -58,6 +58,11 @@ void weft_lower_string(struct weft_lower *lw, const struct weft_node *n, struct 
 	case WEFT_NODE_DEFAULT:
 		weft_lower_state_string(lw, n, to, cap);
 		break;
+	case WEFT_NODE_ENTRY:
+		weft_lower_entry_text(lw, n, to, own, NULL);
+		if (own < cap)
+			weft_lower_zero(lw, weft_place_at(to, (int32_t)own), cap - own);
+		break;
 	default: /* an argument, the return value, a call */
 		(n->kind == WEFT_NODE_CALL ? weft_lower_text : weft_lower_argument_text)(lw, n, to,
 											 own);

@@ -43,7 +43,7 @@ static void size_maps(struct weft_plan *plan, const struct weft_options *o)
 	plan->maps[WEFT_PLAN_STACKS].value_size =
 		(uint32_t)sizeof(struct weft_stack_row) + 8 * o->stackframes;
 	plan->maps[WEFT_PLAN_FRAMES].max_entries = o->threads;
-	plan->maps[WEFT_PLAN_FRAMES].value_size = weft_pairing_row_size(o->depth, plan->entry_words);
+	plan->maps[WEFT_PLAN_FRAMES].value_size = weft_pairing_row_size(plan);
 }
 
 static int make_fixed_maps(struct weft_plan *plan, struct weft_error *err)
@@ -75,12 +75,23 @@ static int make_fixed_maps(struct weft_plan *plan, struct weft_error *err)
  * such element is a thread's row of frames, the largest string to be cleared is as long. */
 static int make_zeros(struct weft_plan *plan, struct weft_error *err)
 {
-	uint32_t size = weft_pairing_row_size(plan->set->options.depth, plan->entry_words);
+	uint32_t size = weft_pairing_row_size(plan);
 
 	if (size < plan->set->options.strsize)
 		size = plan->set->options.strsize;
 	plan->zeros_size = size < 1024 ? 1024 : size;
 	return weft_plan_state(plan, plan->zeros_size, &plan->zeros_offset, err);
+}
+
+int weft_plan_entry_texts(struct weft_plan *plan, uint32_t n, struct weft_error *err)
+{
+	if (n <= plan->entry_texts)
+		return 0;
+	if (weft_plan_is_created(plan))
+		return -EBUSY;
+	plan->entry_texts = n;
+	plan->maps[WEFT_PLAN_FRAMES].value_size = weft_pairing_row_size(plan);
+	return weft_plan_need_zeros(plan, weft_pairing_row_size(plan), err);
 }
 
 static uint32_t entry_words(const struct weft_set *set)

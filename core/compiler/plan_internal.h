@@ -52,4 +52,7 @@ int weft_plan_need_stacks(struct weft_plan *plan, uint32_t frames, struct weft_p
 			  struct weft_error *err);
 int weft_plan_need_probes(struct weft_plan *plan, uint64_t most_cookie, struct weft_error *err);
 
+/* An inserted element of so many bytes begins as zeros, which are bytes of STATE. PLAN_FULL. */
+int weft_plan_need_zeros(struct weft_plan *plan, uint32_t size, struct weft_error *err);
+
 #endif

@@ -17,7 +17,7 @@ static uint32_t cell_size(const struct weft_type *t)
 }
 
 /* A new element begins as zeros, copied from bytes of STATE that nobody writes to. */
-static int need_zeros(struct weft_plan *plan, uint32_t size, struct weft_error *err)
+int weft_plan_need_zeros(struct weft_plan *plan, uint32_t size, struct weft_error *err)
 {
 	uint32_t offset;
 	int ret;
@@ -50,7 +50,7 @@ static int make_self_map(struct weft_plan *plan, struct weft_error *err)
 	uint32_t index;
 	int ret;
 
-	ret = need_zeros(plan, SELF_MOST, err);
+	ret = weft_plan_need_zeros(plan, SELF_MOST, err);
 	if (!ret)
 		ret = weft_plan_map(plan, &spec, &index, err);
 	if (!ret)
@@ -125,7 +125,7 @@ static int place_array(struct weft_plan *plan, struct weft_variable *v, struct w
 
 	ret = lay_out_keys(plan, v, err);
 	if (!ret)
-		ret = need_zeros(plan, spec.value_size, err);
+		ret = weft_plan_need_zeros(plan, spec.value_size, err);
 	if (!ret && v->var->deleted)
 		ret = weft_plan_state(plan, 8 * WEFT_ARRAY_LOCKS, &v->locks_offset, err);
 	if (ret)

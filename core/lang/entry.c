@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /*
  * `entry.NAME` and `entry.argN`: in a clause of a return, an argument of the entry that it is
- * paired with, as it was at the entry. Integers and addresses are kept; what an address leads to
- * may have changed by the time of the return, so texts are not.
+ * paired with, as it was at the entry. Integers, addresses, and what a provider says is a string or
+ * bytes are kept; what any other address leads to may have changed by the time of the return.
  */
 #include "core/lang/kernel_types.h"
 
@@ -96,10 +96,11 @@ struct weft_node *weft_resolve_entry(struct weft_sema *s, const struct weft_ast 
 				      "`entry.%s` cannot be read: values of its type (%s) are not "
 				      "understood",
 				      a->s, arg.type.text ? arg.type.text : "unnamed");
-	if (type.kind != WEFT_VALUE_INT)
+	if (type.kind != WEFT_VALUE_INT && type.kind != WEFT_VALUE_STRING &&
+	    type.kind != WEFT_VALUE_BYTES)
 		return weft_sema_fail(s, a->start, "ARG_UNREADABLE",
-				      "`entry.%s` is not kept for the return: only integers and "
-				      "addresses are",
+				      "`entry.%s` is not kept for the return: integers, addresses, "
+				      "strings and bytes are",
 				      a->s);
 	/* The frame keeps it as can be told without looking at type information. */
 	n = weft_node_new(s, WEFT_NODE_ENTRY, type.names ? weft_type_plain(kept) : type, a);

@@ -289,8 +289,8 @@ struct weft_node *weft_resolve_call(struct weft_sema *s, const struct weft_ast *
 		return unknown_function(s, a);
 	if (a->n < f->min_args || a->n > f->max_args)
 		return weft_sema_fail(s, a->start, "FUNCTION_ARGUMENTS",
-				      "`%s` is written %s, and here it has %u arguments", f->name,
-				      f->signature, a->n);
+				      "`%s` is written %s, and here it has %u argument%s", f->name,
+				      f->signature, a->n, a->n == 1 ? "" : "s");
 	for (const struct weft_ast *arg = a->kid[0]; arg; arg = arg->next) {
 		args[n] = weft_type_place(s, arg);
 		/* str() of an array reads no further than it goes. */

@@ -74,8 +74,7 @@ static const char *check_leaf(const struct weft_node *n)
 
 static const char *check_entry(const struct weft_node *n)
 {
-	return is_int(n) && n->index < WEFT_MAX_ARGS ? NULL
-						     : "an argument of the entry that is none";
+	return n->index < WEFT_MAX_ARGS ? check_leaf(n) : "an argument of the entry that is none";
 }
 
 static const char *check_elapsed(const struct weft_node *n)

@@ -155,22 +155,45 @@ static int typed_list(struct weft_session *s, uint32_t list, const struct weft_e
 	return ret;
 }
 
+/* Of the arguments that an entry keeps, those that are strings or bytes. */
+static uint64_t texts_of(const struct weft_session *s, const struct weft_enabling *entry,
+			 uint64_t args)
+{
+	struct weft_type type;
+	uint64_t texts = 0;
+
+	for (uint32_t i = 0; i < WEFT_MAX_ARGS; i++)
+		if (args >> i & 1 && weft_lang_arg_type(s->set, &entry->class->info, i, &type) &&
+		    (type.kind == WEFT_VALUE_STRING || type.kind == WEFT_VALUE_BYTES))
+			texts |= UINT64_C(1) << i;
+	return texts;
+}
+
 /* Has the entry of a return keep arguments. Its program is made when it is grouped. */
 static int capture(struct weft_session *s, const struct weft_enabling *returning, uint64_t args,
 		   struct weft_error *err)
 {
 	struct weft_enabling *entry = &s->enablings[returning->entry - 1];
+	uint64_t all = entry->capture | args;
 	char probe[512];
+	int ret;
 
-	if (entry->grouped && s->state == WEFT_SESSION_RUNNING && args & ~entry->capture) {
-		weft_probe_format(returning->probe, probe, sizeof(probe));
+	weft_probe_format(returning->probe, probe, sizeof(probe));
+	if (entry->grouped && s->state == WEFT_SESSION_RUNNING && all != entry->capture)
 		return weft_fail(err, -EBUSY, "ENTRY_LATE",
 				 "%s appeared after its entry, which is traced already without "
 				 "keeping the arguments that the return asks for",
 				 probe);
-	}
-	entry->capture |= args;
-	return 0;
+	ret = weft_plan_entry_texts(s->plan,
+				    (uint32_t)__builtin_popcountll(texts_of(s, entry, all)), err);
+	if (ret == -EBUSY)
+		return weft_fail(err, ret, "ENTRY_LATE",
+				 "%s appeared while tracing, and frames have no room for the strings "
+				 "that it asks of its entry: no return asked for any at the start",
+				 probe);
+	if (!ret)
+		entry->capture = all;
+	return ret;
 }
 
 /* Whether a return's clauses use arguments of its entry, which is not enabled yet. */
@@ -310,9 +333,15 @@ static bool takes_more(struct weft_session *s, const struct weft_gang *g,
 }
 
 /* The arguments that frames of this entry, or of this return's entry, keep. */
+static const struct weft_enabling *entry_of(const struct weft_session *s,
+					    const struct weft_enabling *e)
+{
+	return e->entry ? &s->enablings[e->entry - 1] : e;
+}
+
 static uint64_t capture_of(const struct weft_session *s, const struct weft_enabling *e)
 {
-	return e->entry ? s->enablings[e->entry - 1].capture : e->capture;
+	return entry_of(s, e)->capture;
 }
 
 /*
@@ -471,6 +500,7 @@ static int compile_gang(struct weft_session *s, struct weft_gang *g, struct weft
 		.info = &g->class->info,
 		.pairing_entry = g->pairing_entry,
 		.capture = g->capture,
+		.texts = texts_of(s, entry_of(s, &s->enablings[g->members[0]]), g->capture),
 		.scattered = g->shape,
 	};
 	struct weft_typed_clause *clauses;

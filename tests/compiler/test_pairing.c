@@ -3,6 +3,7 @@
  * Pairing, by sequences of entries and returns at made-up frames. One program serves the entries,
  * one the returns; arg0 is the frame. Two pairs of probes: cookies 2, 3 and 4, 5.
  */
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -274,6 +275,12 @@ static const struct weft_loc_op load_ops[2] = {
 	{.op = WEFT_LOC_LOAD, .size = 8, .flags = WEFT_LOC_USER},
 };
 
+/* arg4 is a string, arg5 bytes, as many as arg3 says. */
+static const struct weft_loc_op bytes_ops[2] = {
+	{.op = WEFT_LOC_CTX, .size = 8, .imm = 40},
+	{.op = WEFT_LOC_CTX, .size = 8, .imm = 24},
+};
+
 static void captures_init(struct pairs *p, uint32_t depth, uint64_t capture)
 {
 	static struct weft_clause mentions;
@@ -288,6 +295,11 @@ static void captures_init(struct pairs *p, uint32_t depth, uint64_t capture)
 	r->set.n_clauses = 1;
 	r->plan = weft_plan_create(&r->set, (uint32_t)sysconf(_SC_NPROCESSORS_CONF), r->err);
 	cr_assert(r->plan && r->plan->entry_words == 3);
+	r->group.texts = capture & (1u << 4 | 1u << 5);
+	cr_assert(!weft_plan_entry_texts(r->plan, (uint32_t)__builtin_popcountll(r->group.texts),
+					 r->err));
+	rig_place(r, 4, WEFT_TYPE_STRING, WEFT_SPACE_USER, &r->arg_ops[4], 1);
+	rig_place(r, 5, WEFT_TYPE_BYTES, WEFT_SPACE_USER, bytes_ops, 2);
 	rig_arg(r, 1, 4, true);
 	rig_place(r, 2, WEFT_TYPE_INT, WEFT_SPACE_USER, load_ops, 2);
 	r->info.pairing.frame = (struct weft_location){.ops = frame_ops, .n_ops = 1};
@@ -409,5 +421,77 @@ Test(compiler_pairing, deepest_with_arguments)
 		fire(&p, p.back_fd[0], TOP - 64 * i);
 	cr_expect(rig_sum(&p.r, "a") == 255 * 128 + 256 * 77);
 	cr_expect(rig_losses(&p.r) == 1);
+	pairs_finish(&p);
+}
+
+static void enter_texts(struct pairs *p, unsigned which, uint64_t frame, const char *text,
+			const void *bytes, uint64_t n)
+{
+	const uint64_t words[RIG_ARGS] = {
+		frame, 1, 0, n, (uint64_t)(uintptr_t)text, (uint64_t)(uintptr_t)bytes};
+
+	p->r.prog_fd = p->entry_fd[which];
+	rig_run(&p->r, words);
+	p->r.prog_fd = -1;
+}
+
+static void expect_texts(struct pairs *p, unsigned which, uint64_t frame, const char *text,
+			 const void *bytes, uint32_t n)
+{
+	const struct weft_record_header *h;
+	const struct weft_schema *schema;
+	const uint8_t *body;
+	uint32_t size, got;
+
+	fire(p, p->back_fd[which], frame);
+	h = rig_record(&p->r, &size);
+	cr_assert(h, "%s", text);
+	schema = &p->r.plan->schemas[h->schema];
+	body = (const uint8_t *)(h + 1);
+	cr_expect_str_eq((const char *)body + schema->fields[0].offset, text);
+	memcpy(&got, body + schema->fields[1].offset, sizeof(got));
+	cr_expect_eq(got, n);
+	cr_expect(!memcmp(body + schema->fields[1].offset + 8, bytes, n));
+}
+
+/* Strings and bytes are what they were at the entry, whatever has become of them since. */
+Test(compiler_pairing, entry_texts)
+{
+	static const char longest[] =
+		"a string that is longer than what frames have room for, which "
+		"is said by options.strsize and is 128 here, so that it is cut "
+		"in the middle of this word";
+	char text[16], cut[128] = {0};
+	uint8_t bytes[4] = {0, 1, 2, 3};
+	struct pairs p;
+
+	captures_init(&p, 256, 1u << 1 | 1u << 4 | 1u << 5);
+	rig_clause(&p.r, "entry.arg4 != \"no\"", "emit", "|s|entry.arg4", "|b|entry.arg5",
+		   "|n|strlen(entry.arg4)", NULL);
+	rig_clause(&p.r, NULL, "count", "into||c", "by||entry.arg4", NULL);
+	captures_load(&p);
+	for (uint64_t i = 0; i < 5; i++) {
+		snprintf(text, sizeof(text), i == 3 ? "no" : "text %d", (int)i);
+		bytes[0] = (uint8_t)i;
+		enter_texts(&p, i % 2, TOP - 64 * i, text, bytes, i);
+	}
+	memset(text, 'x', sizeof(text));
+	for (uint64_t i = 5; i--;) {
+		snprintf(cut, sizeof(cut), "text %d", (int)i);
+		bytes[0] = (uint8_t)i;
+		if (i == 3)
+			fire(&p, p.back_fd[i % 2], TOP - 64 * i);
+		else
+			expect_texts(&p, i % 2, TOP - 64 * i, cut, bytes, (uint32_t)i);
+	}
+	cr_expect_eq(rig_losses(&p.r), 0);
+	enter_texts(&p, 0, TOP, longest, bytes, 4);
+	memcpy(cut, longest, sizeof(cut) - 1);
+	expect_texts(&p, 0, TOP, cut, bytes, 4);
+	cr_expect_eq(rig_loss(&p.r, WEFT_LOSS_STRING_TRUNCATED), 1);
+	/* What could not be read is a fault of each clause that asks; the others run. */
+	enter_texts(&p, 0, TOP, (const char *)8, bytes, 4);
+	fire(&p, p.back_fd[0], TOP);
+	cr_expect_eq(rig_loss(&p.r, WEFT_LOSS_FAULT_VALUE), 2);
 	pairs_finish(&p);
 }

@@ -203,7 +203,7 @@ Test(lang_functions, FUNCTION_ARGUMENTS)
 	rig_expect_error(&r, "copyinstr(1, 2, 3)", "FUNCTION_ARGUMENTS", 0, NULL, "3 arguments");
 	rig_expect_error(&r, "copyinstr(arg1, 0)", "FUNCTION_ARGUMENTS", 16, NULL, "at least 1");
 	rig_expect_error(&r, "copyinstr(arg1, -1)", "FUNCTION_ARGUMENTS", 16, NULL, "at least 1");
-	rig_expect_error(&r, "copyin(arg1)", "FUNCTION_ARGUMENTS", 0, NULL, "1 arguments");
+	rig_expect_error(&r, "copyin(arg1)", "FUNCTION_ARGUMENTS", 0, NULL, "1 argument");
 	rig_expect_error(&r, "copyin(arg1, 0)", "FUNCTION_ARGUMENTS", 13, NULL, "1 to 4096");
 	rig_expect_error(&r, "mem(arg1, 4097)", "FUNCTION_ARGUMENTS", 10, NULL, "1 to 4096");
 	rig_expect_error(&r, "peek(arg1, 3)", "FUNCTION_ARGUMENTS", 11, NULL, "1, 2, 4 or 8");

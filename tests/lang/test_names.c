@@ -170,7 +170,7 @@ Test(lang_names, entry)
 	rig_expect_error(&r, "entry.cuont", "ARG_UNKNOWN", 0, "entry.count", "`cuont`");
 	rig_expect_error(&r, "entry.arg12", "ARG_UNKNOWN", 0, NULL, "12 arguments");
 	rig_expect_error(&r, "entry.hidden", "ARG_UNREADABLE", 0, NULL, "cannot be read");
-	rig_expect_error(&r, "entry.path", "ARG_UNREADABLE", 0, NULL, "integers and addresses");
+	cr_expect_str_eq(rig_print(&r, "strlen(entry.path)", false), "(strlen entry.arg3)");
 }
 
 Test(lang_names, ENTRY_NONE)

@@ -367,3 +367,54 @@ Test(pairing, PAIRING_FULL)
 	cr_expect_eq(cap_count(&r.cap, "f:return"), 1);
 	rig_finish(&r);
 }
+
+/* ---- strings of the entry ---- */
+
+static void change_directories(void *arg)
+{
+	char path[32];
+
+	(void)arg;
+	for (int i = 0; i < 5; i++) {
+		snprintf(path, sizeof(path), "/no/such/place/%d", i % 2);
+		syscall(SYS_chdir, path);
+		memset(path, 0, sizeof(path));
+	}
+	syscall(SYS_chdir, 8); /* no string */
+}
+
+/* The set says what it wants of the entry, and the frames have room for it. */
+Test(pairing, strings_of_the_entry)
+{
+	const struct cap_table *t;
+	struct worker w;
+	struct rig r;
+
+	worker_fork(&w, change_directories, NULL);
+	rig_init(&r);
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "probes:\n"
+		  "  - probe: 'fx-pair::chdir:return'\n"
+		  "    when: pid == %d\n"
+		  "    do:\n"
+		  "      - count: {into: all, by: retval}\n"
+		  "      - count: {into: places, by: {p: basename(entry.path)}}\n"
+		  "      - set: {last: entry.path}\n"
+		  "      - emit: {path: last, n: strlen(entry.arg0)}\n",
+		  w.pid);
+	t = cap_last_table(&r.cap, "places");
+	cr_expect_eq(t->n_rows, 2);
+	cr_expect_eq(cap_row_text(t, "p", "0")->count, 3);
+	cr_expect_eq(cap_row_text(t, "p", "1")->count, 2);
+	cr_assert_eq(r.cap.n_records, 5);
+	for (int i = 0; i < 5; i++) {
+		const struct weft_value *path = cap_field(&r.cap.records[i], "path");
+
+		cr_expect(path->text.n == 16 && !memcmp(path->text.s, "/no/such/place/", 15));
+		cr_expect_eq(cap_int(&r.cap.records[i], "n"), 16);
+	}
+	cr_expect_eq(cap_row_int(cap_last_table(&r.cap, "all"), "retval", -ENOENT)->count, 5);
+	cr_expect_eq(cap_lost(&r.cap, "FAULT_VALUE"), 1);
+	rig_finish(&r);
+}
