@@ -92,6 +92,11 @@ int cli_write(void *to, const char *bytes, size_t n);
  * *words is NULL-terminated; the caller frees words[0] and words. -EINVAL: unclosed quote or no word. */
 int cli_split(const char *text, char ***words);
 
+/* What each capability is good for, and whether it is there (info). */
+void cli_print_privileges(struct weft_trace *t);
+/* Gives up what a run that is attached does not need. Warns where that fails. */
+void cli_confine(struct cli *cli);
+
 /* Decimal process id, or -1. */
 int32_t cli_pid(const char *text);
 

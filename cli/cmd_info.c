@@ -49,6 +49,7 @@ static int info_main(struct cli *cli, int argc, char **argv)
 		return cli_report(cli, CLI_FAILED);
 	if (of_kernel)
 		end_of_kernel();
+	cli_print_privileges(cli->t);
 	return CLI_OK;
 }
 

@@ -265,6 +265,7 @@ static int trace(struct run *r, const struct timespec *start)
 		return CLI_FAILED;
 	}
 	say_attached(r, start);
+	cli_confine(r->cli);
 	ret = weft_trace_run(t);
 	stopped = weft_trace_stop(t);
 	if (run.stop_fd >= 0)

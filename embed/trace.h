@@ -57,6 +57,7 @@ struct weft_trace {
 
 	struct weft_loader *loader;
 	struct weft_trace_plugin plugin;
+	struct weft_trace_capability capability;
 	const struct weft_provider **providers;
 	size_t n_providers, cap_providers;
 

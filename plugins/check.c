@@ -36,7 +36,7 @@ static const struct member {
 	MEMBER(close, true),           MEMBER(populate, false),     MEMBER(provide, false),
 	MEMBER(probe_info, true),      MEMBER(attach, true),        MEMBER(detach, true),
 	PAIR(discover_fd, discover),   PAIR(discover, discover_fd), MEMBER(describe, false),
-	MEMBER(populate_match, false), MEMBER(probe_note, false),
+	MEMBER(populate_match, false), MEMBER(probe_note, false),   MEMBER(capabilities, false),
 #undef PAIR
 #undef MEMBER
 };

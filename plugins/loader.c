@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capabilities.h"
 #include "check.h"
 #include "core/arena.h"
 #include "core/params.h"
@@ -135,7 +136,8 @@ static int take_provider(struct entry *e, const char *file, struct weft_provider
 		weft_printable(e->summary, sizeof(e->summary), e->provider.summary,
 			       sizeof(e->summary));
 	e->provider.summary = e->summary;
-	return weft_params_check_specs(e->provider.options, e->name, e->error);
+	ret = weft_params_check_specs(e->provider.options, e->name, e->error);
+	return ret ? ret : weft_capabilities_check(e->provider.capabilities, e->name, e->error);
 }
 
 /* Everything that is asked of one file; e->error has the reason where it fails. */

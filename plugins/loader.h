@@ -24,6 +24,7 @@
  *   PLUGIN_DUPLICATE      a provider of that name is there already
  *   PLUGIN_DLOPEN         the dynamic linker refuses the file
  *   PLUGIN_OPTION...      the table of options is wrong (core/params.h)
+ *   PLUGIN_CAPABILITY     the list of capabilities is
  *
  * A loader is used by one thread at a time. The modules of all loaders of a process are shared, and
  * loaders of several threads wait for each other there.

@@ -292,6 +292,11 @@ int weft_session_find(struct weft_session *s, const struct weft_pattern *pattern
 	return weft_registry_match(s->registry, pattern, 0, fn, arg);
 }
 
+bool weft_session_uses(const struct weft_session *s, size_t i)
+{
+	return i < s->n_providers && s->providers[i].instance;
+}
+
 int weft_session_mechanism(struct weft_session *s, const char *provider, const char **out,
 			   struct weft_error *err)
 {

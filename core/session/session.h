@@ -67,6 +67,9 @@ int weft_session_note(struct weft_session *s, const struct weft_probe *probe, co
 int weft_session_mechanism(struct weft_session *s, const char *provider, const char **out,
 			   struct weft_error *err);
 
+/* Whether the i-th provider of the environment has been opened, that is, is in use. */
+bool weft_session_uses(const struct weft_session *s, size_t i);
+
 /* ---- a probe set ---- */
 
 /* Matches, types and compiles; reports every error found. The set is borrowed until destroy. */

@@ -10,6 +10,7 @@
  * FUNCTION@2, ... in the order of their addresses.
  */
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 
 #include "fbt.h"
@@ -58,6 +59,13 @@ static void fbt_close(struct weft_instance *in)
 	free(in);
 }
 
+static const struct weft_capability_spec listing = {
+	.struct_size = sizeof(listing),
+	.capability = CAP_DAC_READ_SEARCH,
+	.what_for = "the list of functions that can be traced",
+};
+static const struct weft_capability_spec *const capabilities[] = {&listing, NULL};
+
 WEFT_EXPORT const struct weft_provider weft_provider_plugin = {
 	.struct_size = sizeof(struct weft_provider),
 	.abi_version = WEFT_ABI_CURRENT,
@@ -72,4 +80,5 @@ WEFT_EXPORT const struct weft_provider weft_provider_plugin = {
 	.attach = weft_fbt_attach,
 	.detach = weft_fbt_detach,
 	.describe = weft_fbt_describe,
+	.capabilities = capabilities,
 };

@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,6 +217,13 @@ static const struct weft_option_spec option_raw = {
 };
 static const struct weft_option_spec *const options[] = {&option_raw, NULL};
 
+static const struct weft_capability_spec listing = {
+	.struct_size = sizeof(listing),
+	.capability = CAP_DAC_READ_SEARCH,
+	.what_for = "tracepoints of tracefs, by name",
+};
+static const struct weft_capability_spec *const capabilities[] = {&listing, NULL};
+
 WEFT_EXPORT const struct weft_provider weft_provider_plugin = {
 	.struct_size = sizeof(struct weft_provider),
 	.abi_version = WEFT_ABI_CURRENT,
@@ -230,4 +238,5 @@ WEFT_EXPORT const struct weft_provider weft_provider_plugin = {
 	.detach = tracepoint_detach,
 	.describe = tracepoint_describe,
 	.populate_match = tracepoint_populate_match,
+	.capabilities = capabilities,
 };

@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,13 @@ static const char *user_syscall_describe(struct weft_instance *in)
 	return in->description;
 }
 
+static const struct weft_capability_spec looking = {
+	.struct_size = sizeof(looking),
+	.capability = CAP_SYS_PTRACE,
+	.what_for = "processes of others",
+};
+static const struct weft_capability_spec *const capabilities[] = {&looking, NULL};
+
 WEFT_EXPORT const struct weft_provider weft_provider_plugin = {
 	.struct_size = sizeof(struct weft_provider),
 	.abi_version = WEFT_ABI_CURRENT,
@@ -177,4 +185,5 @@ WEFT_EXPORT const struct weft_provider weft_provider_plugin = {
 	.discover = us_discover,
 	.describe = user_syscall_describe,
 	.probe_note = us_probe_note,
+	.capabilities = capabilities,
 };

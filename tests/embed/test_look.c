@@ -33,6 +33,29 @@ Test(embed_look, plugins)
 	rig_close(&r);
 }
 
+Test(embed_look, capabilities)
+{
+	const struct weft_trace_capability *c;
+	size_t own = 0, providers = 0, required = 0;
+	struct rig r;
+
+	rig_open(&r, 0);
+	for (size_t i = 0; (c = weft_trace_capability(r.t, i)); i++) {
+		cr_expect_eq(c->struct_size, sizeof(*c));
+		cr_expect(c->what_for && *c->what_for && c->capability < 64);
+		/* Nobody was asked for a probe yet. */
+		cr_expect_eq(!(c->flags & WEFT_TRACE_IN_USE), c->provider != NULL);
+		required += c->flags & WEFT_TRACE_REQUIRED;
+		own += !c->provider;
+		providers += c->provider != NULL;
+	}
+	cr_expect_eq(required, 2);
+	cr_expect_eq(own, 6);
+	cr_expect_geq(providers, 5);
+	cr_expect_null(weft_trace_capability(NULL, 0));
+	rig_close(&r);
+}
+
 /* ---- probes ---- */
 
 struct found {

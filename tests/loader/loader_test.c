@@ -69,6 +69,7 @@ Test(loader, optional_slots_may_be_missing)
 	expect_usable(SITUATION("allowed-without-provide"), "fixture");
 	expect_usable(SITUATION("allowed-without-describe"), "fixture");
 	expect_usable(SITUATION("allowed-without-options"), "fixture");
+	expect_usable(SITUATION("allowed-without-capabilities"), "fixture");
 }
 
 Test(loader, a_summary_is_never_null)
@@ -257,6 +258,14 @@ Test(loader, PLUGIN_OPTION)
 	expect_rejected(SITUATION("option-name"), "PLUGIN_OPTION_NAME", "'fixture'");
 	expect_rejected(SITUATION("option-type"), "PLUGIN_OPTION_TYPE", "rate");
 	expect_rejected(SITUATION("option-default"), "PLUGIN_OPTION_DEFAULT", "rate");
+}
+
+Test(loader, PLUGIN_CAPABILITY)
+{
+	expect_rejected(SITUATION("capability-size"), "PLUGIN_CAPABILITY", "capability 2");
+	expect_rejected(SITUATION("capability-number"), "PLUGIN_CAPABILITY", "number");
+	expect_rejected(SITUATION("capability-flags"), "PLUGIN_CAPABILITY", "flags");
+	expect_rejected(SITUATION("capability-text"), "PLUGIN_CAPABILITY", "what it is for");
 }
 
 Test(loader, PLUGIN_DUPLICATE)

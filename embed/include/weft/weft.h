@@ -285,6 +285,25 @@ WEFT_API size_t weft_trace_n_plugins(const struct weft_trace *t);
 /* Its pointers live as long as the handle. NULL: no such plugin. */
 WEFT_API const struct weft_trace_plugin *weft_trace_plugin(struct weft_trace *t, size_t i);
 
+/* ---- privileges ---- */
+
+#define WEFT_TRACE_REQUIRED 1u /* nothing works without it; else something does not */
+#define WEFT_TRACE_IN_USE   2u /* of weft itself, or of a provider that the set or a list asked */
+
+/* A capability, and what it is good for. */
+struct weft_trace_capability {
+	uint32_t struct_size;
+	uint32_t capability; /* its number, CAP_* of linux/capability.h */
+	uint32_t flags;      /* WEFT_TRACE_REQUIRED | WEFT_TRACE_IN_USE */
+	uint32_t reserved;
+	const char *provider; /* NULL: weft itself */
+	const char *what_for;
+};
+
+/* Those that weft and the loaded providers can use, one by one; NULL: no more. A program that gives
+ * up privileges once a run has started keeps those that are in use. */
+WEFT_API const struct weft_trace_capability *weft_trace_capability(struct weft_trace *t, size_t i);
+
 /* ---- probes ---- */
 
 struct weft_trace_probe {

@@ -233,6 +233,8 @@ struct weft_provider {
 	 * there is nothing to say. Borrowed, valid until the next call. */
 	const char *(*probe_note)(struct weft_instance *, const struct weft_probe *,
 				  const struct weft_params *with);
+
+	const struct weft_capability_spec *const *capabilities; /* NULL-terminated; NULL: none */
 };
 
 #ifdef __cplusplus

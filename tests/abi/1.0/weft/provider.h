@@ -160,6 +160,11 @@ struct weft_host {
 	int (*kernel_functions)(const struct weft_host *, const char *module,
 				int (*fn)(void *arg, const char *name), void *arg,
 				struct weft_error *);
+
+	/* A probe with layouts has more of them than probe_info() said. Called from discover(); the
+	 * core asks probe_info() again, which gives those that there were, as they were, and the
+	 * new ones after them, and attaches the new ones. -ENOMEM. */
+	int (*probe_extended)(struct weft_registry *, const struct weft_probe *);
 };
 
 /* ---- the provider --------------------------------------------------------------------------- */
@@ -228,6 +233,8 @@ struct weft_provider {
 	 * there is nothing to say. Borrowed, valid until the next call. */
 	const char *(*probe_note)(struct weft_instance *, const struct weft_probe *,
 				  const struct weft_params *with);
+
+	const struct weft_capability_spec *const *capabilities; /* NULL-terminated; NULL: none */
 };
 
 #ifdef __cplusplus

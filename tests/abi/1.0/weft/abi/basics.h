@@ -89,6 +89,22 @@ struct weft_option_spec {
 	int64_t min, max;         /* both 0: unbounded */
 };
 
+/* ---- privileges ---- */
+
+/* Flags of a capability. */
+#define WEFT_CAPABILITY_REQUIRED 1u /* nothing can be traced without it; else some things cannot */
+
+/* A capability that the provider can use beside CAP_BPF and CAP_PERFMON, without which nothing is
+ * loaded or attached. `trace-cli info` shows it, and a run that drops what is not needed keeps it;
+ * that it is missing is still for attach() to say. Strings are static. */
+struct weft_capability_spec {
+	uint32_t struct_size;
+	uint32_t capability; /* its number in linux/capability.h, CAP_* */
+	uint32_t flags;      /* WEFT_CAPABILITY_* */
+	uint32_t reserved;
+	const char *what_for; /* what it makes possible: "tracepoints by name" */
+};
+
 #ifdef __cplusplus
 }
 #endif
