@@ -21,15 +21,21 @@ static const struct weft_capability_spec own[] = {
 };
 #define N_OWN (sizeof(own) / sizeof(own[0]))
 
-static const struct weft_capability_spec *nth(const struct weft_trace *t, size_t i, size_t *provider)
+/* Of all providers, in the order of the loader, which is the session's too. */
+static const struct weft_capability_spec *nth(const struct weft_trace *t, size_t i,
+					      const struct weft_provider **provider, size_t *number)
 {
-	for (size_t k = 0; k < t->n_providers; k++) {
-		const struct weft_capability_spec *const *list = t->providers[k]->capabilities;
+	*number = 0;
+	for (size_t k = 0; k < weft_loader_count(t->loader); k++) {
+		const struct weft_loader_entry *e = weft_loader_entry(t->loader, k);
 
-		*provider = k;
-		for (; list && *list; list++)
+		if (e->state != WEFT_LOADER_USABLE)
+			continue;
+		*provider = e->provider;
+		for (size_t c = 0; e->provider->capabilities && e->provider->capabilities[c]; c++)
 			if (!i--)
-				return *list;
+				return e->provider->capabilities[c];
+		++*number;
 	}
 	return NULL;
 }
@@ -37,20 +43,21 @@ static const struct weft_capability_spec *nth(const struct weft_trace *t, size_t
 const struct weft_trace_capability *weft_trace_capability(struct weft_trace *t, size_t i)
 {
 	const struct weft_capability_spec *c;
+	const struct weft_provider *provider;
 	bool in_use = true;
-	size_t provider;
+	size_t number;
 
-	if (!t)
+	if (!t || !t->loader)
 		return NULL;
 	t->capability = (struct weft_trace_capability){.struct_size = sizeof(t->capability)};
 	if (i < N_OWN) {
 		c = &own[i];
 	} else {
-		c = nth(t, i - N_OWN, &provider);
+		c = nth(t, i - N_OWN, &provider, &number);
 		if (!c)
 			return NULL;
-		in_use = t->session && weft_session_uses(t->session, provider);
-		t->capability.provider = t->providers[provider]->name;
+		in_use = t->session && weft_session_uses(t->session, number);
+		t->capability.provider = provider->name;
 	}
 	t->capability.capability = c->capability;
 	t->capability.what_for = c->what_for;
