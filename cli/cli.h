@@ -93,9 +93,14 @@ int cli_write(void *to, const char *bytes, size_t n);
 int cli_split(const char *text, char ***words);
 
 /* What each capability is good for, and whether it is there (info). */
-void cli_print_privileges(struct weft_trace *t);
+void cli_print_privileges(struct weft_trace *t, FILE *to);
 /* Gives up what a run that is attached does not need. Warns where that fails. */
 void cli_confine(struct cli *cli);
+
+/* What `info` shows. */
+int cli_print_info(struct cli *cli, FILE *to);
+/* Writes a file for a bug report; file NULL: its name is made up. Returns the exit status. */
+int cli_bundle(struct cli *cli, const char *file);
 
 /* Decimal process id, or -1. */
 int32_t cli_pid(const char *text);

@@ -36,7 +36,7 @@ static bool have(uint32_t capability)
 	return yes;
 }
 
-static void say(const struct weft_trace_capability *c)
+static void say(const struct weft_trace_capability *c, FILE *to)
 {
 	char *name = cap_to_name((cap_value_t)c->capability), *p, text[256];
 
@@ -44,21 +44,21 @@ static void say(const struct weft_trace_capability *c)
 		if (*p >= 'a' && *p <= 'z')
 			*p = (char)(*p - 'a' + 'A');
 	weft_trace_printable(c->what_for, text, sizeof(text));
-	printf("  %-13s %-23s %s: %s\n", c->provider ? c->provider : "weft", name ? name : "?",
-	       have(c->capability)              ? "have"
-	       : c->flags & WEFT_TRACE_REQUIRED ? "lack, nothing works without it"
-						: "lack",
-	       text);
+	fprintf(to, "  %-13s %-23s %s: %s\n", c->provider ? c->provider : "weft", name ? name : "?",
+		have(c->capability)              ? "have"
+		: c->flags & WEFT_TRACE_REQUIRED ? "lack, nothing works without it"
+						 : "lack",
+		text);
 	cap_free(name);
 }
 
-void cli_print_privileges(struct weft_trace *t)
+void cli_print_privileges(struct weft_trace *t, FILE *to)
 {
 	const struct weft_trace_capability *c;
 
-	printf("privileges\n");
+	fprintf(to, "privileges\n");
 	for (size_t i = 0; (c = weft_trace_capability(t, i)); i++)
-		say(c);
+		say(c, to);
 }
 
 /* ---- giving up ---- */
