@@ -24,6 +24,7 @@
  * and those of infos[] below.
  */
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "fx.h"
@@ -39,7 +40,7 @@
 	"map-size|map-align|role|no-frame|no-entry|entry-other|entry-role|retval|guard|"             \
 	"location|prototype|names-many|names-nowhere|name-none|name-empty|name-long|name-garbled|"   \
 	"name-path|no-due|period|layouts-many|layouts-nowhere|layout-small|layout-text|layout-arg|"  \
-	"layout-const|layout-pair"
+	"layout-const|layout-pair|layouts-fewer|layouts-changed"
 
 static const struct weft_option_spec option_wrong = {
 	.struct_size = sizeof(option_wrong),
@@ -61,6 +62,8 @@ struct weft_instance {
 	struct fx fx;
 	const char *wrong;
 	struct weft_arg args[2];
+	int event_fd; /* -1: nothing is discovered */
+	bool discovered;
 };
 
 static bool wrong(const struct weft_instance *in, const char *what)
@@ -81,13 +84,19 @@ static int wrong_open(const struct weft_host *host, const struct weft_params *pa
 	if (!strcmp(what, "watch"))
 		return host->watch_processes(host, NULL, NULL, err);
 	ret = fx_open(sizeof(**out), host, params, out, err);
-	if (!ret)
-		(*out)->wrong = what;
-	return ret;
+	if (ret)
+		return ret;
+	(*out)->wrong = what;
+	(*out)->event_fd = wrong(*out, "layouts-fewer") || wrong(*out, "layouts-changed")
+				   ? eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)
+				   : -1;
+	return 0;
 }
 
 static void wrong_close(struct weft_instance *in)
 {
+	if (in->event_fd >= 0)
+		close(in->event_fd);
 	free(in);
 }
 
@@ -269,6 +278,10 @@ static void wrong_layouts(struct weft_instance *in, struct weft_probe_info *out)
 		layouts[1].text = "two\nlines";
 	else if (wrong(in, "layout-arg"))
 		layouts[1].n_args = 65;
+	else if (wrong(in, "layouts-fewer") && in->discovered)
+		out->n_layouts = 1;
+	else if (wrong(in, "layouts-changed") && in->discovered)
+		layouts[1].n_args = 1;
 	else if (wrong(in, "layout-const"))
 		out->identity.kind = WEFT_IDENTITY_CONST;
 }
@@ -380,6 +393,29 @@ static void wrong_detach(struct weft_instance *in, struct weft_attachment *at)
 	fx_attachment_free(at);
 }
 
+/* A probe that is traced is said to have layouts more. */
+static int wrong_discover_fd(struct weft_instance *in)
+{
+	return in->event_fd;
+}
+
+static int wrong_discover(struct weft_instance *in, struct weft_registry *registry,
+			  struct weft_error *err)
+{
+	const struct weft_probe_desc d = {.struct_size = sizeof(d),
+					  .provider = "fx-wrong",
+					  .module = "",
+					  .function = "1",
+					  .name = "call"};
+	uint64_t n;
+
+	(void)err;
+	if (read(in->event_fd, &n, sizeof(n)) < 0)
+		return 0;
+	in->discovered = true;
+	return in->fx.host->probe_extended(registry, in->fx.host->probe_find(registry, &d));
+}
+
 WEFT_EXPORT const struct weft_provider weft_provider_plugin = {
 	.struct_size = sizeof(struct weft_provider),
 	.abi_version = WEFT_ABI_CURRENT,
@@ -393,4 +429,6 @@ WEFT_EXPORT const struct weft_provider weft_provider_plugin = {
 	.probe_info = wrong_probe_info,
 	.attach = wrong_attach,
 	.detach = wrong_detach,
+	.discover_fd = wrong_discover_fd,
+	.discover = wrong_discover,
 };

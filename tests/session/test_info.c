@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* A provider is not believed: whatever is wrong with a description is said, and nothing breaks. */
+#include <sys/syscall.h>
+
 #include "harness.h"
 #include "kernel_objects.h"
 
@@ -145,6 +147,34 @@ Test(info, PLUGIN_OPEN_NULL)
 Test(info, PLUGIN_WATCH)
 {
 	expect_tag_refused("PLUGIN_WATCH");
+}
+
+/* Programs are running by the layouts that there were. */
+Test(info, layouts_that_change_while_they_are_traced)
+{
+	static const char *const all[] = {"layouts-fewer", "layouts-changed"};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		struct rig r;
+
+		rig_init(&r);
+		cr_assert_eq(rig_prepare(&r,
+					 "version: 1\n"
+					 "providers: {fx-wrong: {wrong: %s}}\n"
+					 "probes:\n"
+					 "  - probe: 'fx-wrong::1:call'\n"
+					 "    when: pid == %d\n"
+					 "    do: [count: {into: n, by: {a: args.nr}}]\n",
+					 all[i], getpid()),
+			     0, "%s", rig_errors(&r));
+		cr_assert_eq(rig_start(&r), 0, "%s", rig_errors(&r));
+		syscall(SYS_getpid);
+		cr_expect_eq(rig_run(&r, -1, 200000000), 0, "%s", rig_errors(&r));
+		cr_expect(rig_has_said(&r, "changed a layout of a probe that is traced"), "%s: %s",
+			  all[i], r.said);
+		cr_expect_geq(cap_total(cap_last_table(&r.cap, "n")), 1, "the old ones go on");
+		rig_finish(&r);
+	}
 }
 
 /* The same provider, with nothing wrong. */
