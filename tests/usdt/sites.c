@@ -36,6 +36,7 @@ DEFINE(equal)
 DEFINE(inlined)
 DEFINE(widths)
 DEFINE(none)
+DEFINE(three)
 DEFINE(twelve)
 
 #define TEN(f, d) f(d##0) f(d##1) f(d##2) f(d##3) f(d##4) f(d##5) f(d##6) f(d##7) f(d##8) f(d##9)
@@ -93,6 +94,7 @@ static __attribute__((noinline)) void widths(int64_t x)
 	u4 = (uint32_t)(x * 3 + 4000000000);
 	s8 = INT64_MIN + x * 3;
 	u8 = UINT64_MAX - (uint64_t)x * 3;
+	P(three, s1, u4, s8);
 	P(twelve, s1, u1, s2, u2, s4, u4, s8, u8, x, -x, (int8_t)x, (uint16_t)(x + 1));
 }
 

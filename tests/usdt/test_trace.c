@@ -131,12 +131,15 @@ static void check_sites(const char *path, const char *library, const char *how)
 		  "  - probe: 'usdt:%s:many:widths'\n"
 		  "    do: [{emit: {a: arg0, b: arg1, c: arg2, d: arg3, e: arg4, f: arg5, g: arg6, "
 		  "h: arg7}}]\n"
+		  "  - probe: 'usdt:%s:many:three'\n"
+		  "    do: [{emit: {a: arg0, b: arg1, c: arg2}}]\n"
 		  "  - probe: 'usdt:%s:many:twelve'\n"
 		  "    do: [{emit: {a: arg0, b: arg1, c: arg2, d: arg3, e: arg4, f: arg5, g: arg6, "
 		  "h: arg7, i: arg8, j: arg9, k: arg10, l: arg11}}]\n"
 		  "  - probe: 'usdt:%s:many:*'\n"
 		  "    do: [{count: {into: all, by: {name: probename}}}]\n",
-		  w.pid, how, library, library, library, library, library, library, library);
+		  w.pid, how, library, library, library, library, library, library, library,
+		  library);
 
 	const struct cap_table *t = cap_last_table(&r.cap, "distinct");
 	cr_assert_eq(t->n_rows, 300, "%s: %zu rows", path, t->n_rows);
@@ -153,12 +156,12 @@ static void check_sites(const char *path, const char *library, const char *how)
 	cr_expect_eq(number(cap_only_row(&r.cap, "none")), N);
 	/* The places differ, the probe is one. */
 	t = cap_last_table(&r.cap, "all");
-	cr_expect_eq(t->n_rows, 6);
+	cr_expect_eq(t->n_rows, 7);
 	cr_expect_eq(number(cap_row_text(t, "name", "distinct")), 300 * N);
 	cr_expect_eq(number(cap_row_text(t, "name", "equal")), 400 * N);
 	cr_expect_eq(number(cap_row_text(t, "name", "inlined")), 100 * N);
 
-	int64_t n = 0, x = 0;
+	int64_t n = 0, x = 0, three = 0;
 	for (size_t i = 0; i < r.cap.n_records; i++) {
 		const struct cap_record *rec = &r.cap.records[i];
 
@@ -176,6 +179,13 @@ static void check_sites(const char *path, const char *library, const char *how)
 				cr_expect_eq(cap_int(rec, (const char[]){(char)('a' + k), 0}),
 					     all[k], "%s: width %d", path, k);
 			n++;
+			continue;
+		}
+		if (strstr(rec->probe, ":three")) {
+			cr_expect_eq(cap_int(rec, "a"), three * 3 - 100);
+			cr_expect_eq(cap_int(rec, "b"), three * 3 + 4000000000);
+			cr_expect_eq(cap_int(rec, "c"), INT64_MIN + three * 3);
+			three++;
 			continue;
 		}
 		const int64_t all[] = {x * 3 - 100,
@@ -196,6 +206,7 @@ static void check_sites(const char *path, const char *library, const char *how)
 		x++;
 	}
 	cr_expect_eq(n, N);
+	cr_expect_eq(three, N);
 	cr_expect_eq(x, N);
 	cap_expect_no_loss(&r.cap);
 	rig_finish(&r);
