@@ -144,17 +144,24 @@ Test(embed_look, probes)
 	cr_expect(strstr(text, "prototype "), "%s", text);
 	free(text);
 	f.describe = false;
-	f.ret = -EXDEV;
+	free(listed(&f, "fx-trase", -ENOENT));
+	cr_expect_str_eq(weft_trace_report(r.t, 0)->tag, "PROBE_NO_PROVIDER");
+	free(listed(&f, "a:b", -EINVAL));
+	cr_expect_str_eq(weft_trace_report(r.t, 0)->tag, "PATTERN_FIELDS");
+	rig_close(&r);
+}
+
+Test(embed_look, TRACE_CALLBACK)
+{
+	struct rig r;
+	struct found f = {.r = &r, .ret = -EXDEV};
+
+	rig_open(&r, 0);
 	free(listed(&f, "fx-trace", -EXDEV));
 	cr_expect_str_eq(weft_trace_report(r.t, 0)->tag, "TRACE_CALLBACK");
 	cr_expect_eq(f.n, 1, "it ends there");
 	f.ret = 1;
 	free(listed(&f, "fx-trace", -ECANCELED));
-	f.ret = 0;
-	free(listed(&f, "fx-trase", -ENOENT));
-	cr_expect_str_eq(weft_trace_report(r.t, 0)->tag, "PROBE_NO_PROVIDER");
-	free(listed(&f, "a:b", -EINVAL));
-	cr_expect_str_eq(weft_trace_report(r.t, 0)->tag, "PATTERN_FIELDS");
 	rig_close(&r);
 }
 
