@@ -14,7 +14,9 @@
  * A program is compiled as if it could name all; if it has more than 64, maps of the shape that is
  * most common among them become far until it fits, and it is compiled again. Where a map is in its
  * array is the plan's, and the same for all programs. Elements are put there before anything is
- * attached, since a map system call would make firings vanish.
+ * attached: only a system call can, no program, and it would make firings of others vanish. So a
+ * group that comes while tracing has the far maps of those before it, and no new ones. It would take
+ * more than 63 aggregations and arrays that no probe at the start has, in the clauses of one probe.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -124,7 +126,8 @@ static int make_far(struct weft_lower *lw, size_t map)
 			lw->err, lw->group->clauses[0].clause->pos, -E2BIG, "CLAUSE_TOO_LARGE",
 			"the clauses of a probe that appeared while tracing use more maps "
 			"than the %u that the kernel gives a program, and further ones "
-			"cannot be made reachable once probes are attached",
+			"cannot be made reachable once probes are attached: put clauses into "
+			"probe sets of their own, or begin when the probe is there",
 			MAPS_MOST);
 	ret = array_for(plan, map, &outer, lw->err);
 	if (ret)
