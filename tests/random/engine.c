@@ -154,6 +154,8 @@ static int compile(struct engine *e)
 
 	e->plan->keep_listing = getenv("WEFT_RANDOM_LISTING") != NULL;
 	engine_make_parts(e);
+	if (!ret && e->set->pairs && e->part_of[RND_ENTRY]->group.texts)
+		ret = weft_plan_entry_texts(e->plan, 1, e->err);
 	for (size_t i = 0; i < e->n_parts && !ret; i++)
 		ret = compile_group(e, &e->parts[i].group, &e->parts[i].program);
 	for (size_t i = 0; i < N(e->lists) && !ret; i++)

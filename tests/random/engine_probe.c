@@ -124,6 +124,7 @@ static void join_pair(struct part *entry, struct part *back)
 	}
 	entry->group.pairing_entry = asked || args;
 	entry->group.capture = back->group.capture = args;
+	entry->group.texts = back->group.texts = args & UINT64_C(1) << 6;
 }
 
 void engine_make_parts(struct engine *e)

@@ -34,6 +34,12 @@ static struct rnd_x *argument(struct rnd_maker *m)
 
 	if (m->is_list)
 		return rnd_text_literal(m, m->set->strsize);
+	if (m->is_return && !m->quiet && rnd_one_in(&m->draw, 2)) {
+		x = rnd_node(m, X_ENTRY, text_of(m->set->strsize));
+		x->index = 6;
+		x->spelling = "entry.arg6";
+		return x;
+	}
 	x = rnd_node(m, X_ARG, text_of(m->set->strsize));
 	x->index = rnd_one_in(&m->draw, 3) ? 9 : 6;
 	x->spelling = weft_arena_printf(m->set->arena, "arg%u", x->index);

@@ -95,6 +95,8 @@ bool model_unreadable(struct model *m, enum rnd_read why, const struct rnd_x *x)
 /* A string of `want` bytes at most. */
 bool model_read_text(struct model *m, const struct rnd_x *x, uint64_t address, uint64_t want,
 		     bool user, struct value *out);
+/* One that an entry kept: there is a FAULT_VALUE if it could not be read then. */
+bool model_kept_text(struct model *m, const struct rnd_x *x, uint64_t address, struct value *out);
 /* The address and the length of a call that reads; without one, as much as there is. */
 bool model_reading(struct model *m, const struct rnd_x *x, uint64_t *address, uint64_t *want);
 bool model_is_user(const struct rnd_x *call);

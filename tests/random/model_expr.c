@@ -336,6 +336,8 @@ bool model_eval(struct model *m, const struct rnd_x *x, struct value *out)
 			return model_fault(m, "PAIRING_NO_ENTRY", x);
 		if (x->index < RND_INTS)
 			out->bits = model_fit((int64_t)m->entry[x->index], x->type);
+		if (x->type.kind == RND_TEXT)
+			return model_kept_text(m, x, m->entry[x->index], out);
 		return true; /* elapsed: some time, which nobody asks for */
 	case X_VAR:
 		builtin(m, x, out);

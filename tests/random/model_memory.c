@@ -130,3 +130,18 @@ bool model_member(struct model *m, const struct rnd_x *x, struct value *out)
 	out->bits = model_fit((int64_t)word, of->type);
 	return true;
 }
+
+bool model_kept_text(struct model *m, const struct rnd_x *x, uint64_t address, struct value *out)
+{
+	uint8_t *s = weft_arena_alloc(m->arena, m->set->strsize + 1);
+	uint32_t n = 0;
+
+	for (; n < m->set->strsize; n++) {
+		if (rnd_memory_read(address + n, 1, true, s + n))
+			return model_fault(m, "FAULT_VALUE", x);
+		if (!s[n])
+			break;
+	}
+	out->text = (struct rnd_text){s, n < m->set->strsize ? n : n - 1};
+	return true;
+}
