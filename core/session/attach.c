@@ -73,16 +73,25 @@ static int fill_places(struct weft_session *s, const struct weft_gang *g, struct
 int weft_session_load_gang(struct weft_session *s, struct weft_gang *g, char **log,
 			   struct weft_error *err)
 {
+	size_t before = weft_error_count(err);
 	int ret;
 
-	if (g->fd >= 0)
+	if (g->fd >= 0 || g->refused)
 		return 0;
 	ret = fill_dispatch(s, g, err);
 	if (!ret)
 		ret = fill_places(s, g, err);
 	if (ret)
 		return ret;
-	return weft_program_load(&g->program, &s->maps, &g->fd, log, err);
+	ret = weft_program_load(&g->program, &s->maps, &g->fd, log, err);
+	/* Such a program is verified for its place, which may be what the kernel does not like. */
+	if (ret && g->class->info.load.flags & WEFT_LOAD_ONE_PER_PROBE &&
+	    weft_gang_refuse(s, g, ret, before, err)) {
+		free(*log);
+		*log = NULL;
+		ret = 0;
+	}
+	return ret;
 }
 
 static void say_not_attached(struct weft_session *s, const struct weft_enabling *e, int code)
@@ -96,20 +105,17 @@ static void say_not_attached(struct weft_session *s, const struct weft_enabling 
 static void report_statuses(struct weft_session *s, const struct weft_gang *g, const int32_t *status,
 			    size_t n, uint32_t done, uint32_t total, const char *unit)
 {
-	size_t i, failed = 0;
+	size_t i;
 	char text[512];
 
 	weft_probe_format(s->enablings[g->members[g->n_attached]].probe, text, sizeof(text));
 	for (i = 0; i < n; i++) {
 		if (!status[i])
 			continue;
-		failed++;
+		g->provider->n_refused++;
 		say_not_attached(s, &s->enablings[g->members[g->n_attached + i]], status[i]);
 	}
-	if (failed)
-		weft_session_log(s, WEFT_LOG_WARNING,
-				 "%zu of %zu probes of provider %s were not attached (-v lists them)",
-				 failed, n, g->provider->provider->name);
+	g->provider->n_asked += n;
 	if (unit && done < total)
 		weft_session_log(s, WEFT_LOG_WARNING, "%s%s: attached on %u of %u %s", text,
 				 n > 1 ? " and others" : "", done, total, unit);
@@ -132,7 +138,7 @@ int weft_session_attach_gang(struct weft_session *s, struct weft_gang *g, struct
 	int32_t *status;
 	int ret;
 
-	if (!n)
+	if (!n || g->refused)
 		return 0;
 	ret = publish_probe_bits(s, g, err);
 	if (ret)
@@ -172,10 +178,14 @@ int weft_session_attach_gang(struct weft_session *s, struct weft_gang *g, struct
 			},
 			&attachment, err);
 	if (ret) {
-		for (i = 0; i < n; i++)
+		for (i = 0; i < n; i++) {
+			failed += status[i] != 0;
 			say_not_attached(s, &s->enablings[g->members[g->n_attached + i]],
 					 status[i] ? status[i] : ret);
+		}
 		ret = weft_opened_failed(g->provider, ret, before, "attach", err);
+		if (failed == n && weft_gang_refuse(s, g, ret, before, err))
+			ret = 0;
 		goto out;
 	}
 	s->attached[s->n_attached].provider = g->provider;

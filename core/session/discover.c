@@ -45,6 +45,7 @@ static void attach_newcomers(struct weft_session *s, struct weft_error *err)
 			g->n_attached = g->n_members;
 		}
 	}
+	weft_session_say_refused(s);
 }
 
 void weft_session_discover(struct weft_session *s, struct weft_opened *o)

@@ -227,6 +227,10 @@ int weft_enable_probe(struct weft_session *s, const struct weft_probe *probe, ui
 	e.class = described.classes[0];
 	e.identity_value = described.identity_value;
 	e.entry_desc = described.entry;
+	if (e.class->info.load.most && e.class->info.load.flags & WEFT_LOAD_ONE_PER_PROBE) {
+		o->most = e.class->info.load.most;
+		o->n_alone++;
+	}
 	if (give_cookie(s, &e, *index))
 		return weft_nomem(err);
 	/* Layouts share the cookie: which probe fired is the same to whoever asks. */
@@ -290,11 +294,22 @@ int weft_enable_entry(struct weft_session *s, uint32_t returning, bool brief, st
 
 /* ---- matching ---- */
 
+/* One more that would take a program of its own, when there are as many as there may be. */
+static bool is_beyond(struct weft_session *s, const struct weft_probe *probe, uint32_t with)
+{
+	const struct weft_opened *o = weft_session_provider_of(s, probe);
+
+	return o->most && o->n_alone >= o->most &&
+	       !*index_slot(s->enabling_index, s->enabling_index_size, s->enablings, probe, with);
+}
+
 struct match {
 	struct weft_session *s;
 	uint32_t clause;
 	uint32_t with;
 	bool brief; /* the clause uses nothing of what probes give */
+	bool glob;  /* the pattern names no probe, so one of those that it matches may be refused */
+	struct weft_refusal refused;
 	struct weft_error *err;
 	size_t count;
 };
@@ -304,10 +319,24 @@ static int enable_match(const struct weft_probe *probe, void *arg)
 	struct match *m = arg;
 	struct weft_session *s = m->s;
 	size_t before = weft_error_count(m->err);
+	struct weft_opened *o = weft_session_provider_of(s, probe);
 	uint32_t index, i, list = 0;
+	struct weft_params *params;
 	int ret;
 
-	ret = weft_enable_probe(s, probe, m->with, m->brief, &index, m->err);
+	/* Options that are wrong are no refusal of the probe. */
+	ret = with_params(s, o, m->with, &params, m->err);
+	if (!ret && is_beyond(s, probe, m->with)) {
+		o->n_beyond++;
+		return 0;
+	}
+	if (!ret) {
+		ret = weft_enable_probe(s, probe, m->with, m->brief, &index, m->err);
+		if (ret == -ENOENT && m->glob) {
+			weft_probe_refuse(s, probe, ret, before, &m->refused, m->err);
+			return 0;
+		}
+	}
 	if (ret && ret != -ENOMEM && s->state == WEFT_SESSION_RUNNING) {
 		weft_session_give_up(s, ret, before, m->err);
 		return 0;
@@ -367,7 +396,14 @@ static int match_pattern(struct weft_session *s, struct match *m,
 			return ret;
 		}
 	}
+	m->glob = false;
+	for (size_t i = 0; i < WEFT_N_FIELDS; i++)
+		m->glob |= pattern->glob[i] || !*pattern->field[i];
+	m->count = 0;
 	ret = weft_registry_match(s->registry, pattern, from, enable_match, m);
+	if (!ret && m->refused.n && !m->count && s->state == WEFT_SESSION_IDLE)
+		ret = weft_refusal_fail(&m->refused, m->err);
+	weft_refusal_finish(&m->refused);
 	if (ret)
 		weft_error_set_pos(m->err, pos);
 	return ret;

@@ -200,6 +200,7 @@ static int copy_load(struct copier *c, struct weft_load_class *out, const struct
 {
 	*out = *in;
 	out->struct_size = sizeof(*out);
+	out->reserved = 0;
 	memset(out->reserved_words, 0, sizeof(out->reserved_words));
 	if (in->ctx_kind > WEFT_CTX_PERF_EVENT)
 		return bad(c, "an unknown kind of context");

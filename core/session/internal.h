@@ -29,6 +29,10 @@ struct weft_opened {
 	void (*process_event)(struct weft_instance *, const struct weft_process_event *);
 	struct weft_instance *process_instance;
 	struct weft_arena *told; /* what it was told about types in this call */
+	/* Of probes that take a program each: how many may be enabled (0: any), are, and would be. */
+	uint32_t most;
+	size_t n_alone, n_beyond;
+	size_t n_asked, n_refused; /* probes; since the last weft_session_say_refused() */
 };
 
 /* What a kind of probe is like: the interned, validated copy of a probe_info. */
@@ -69,6 +73,7 @@ struct weft_enabling {
 	bool brief;         /* its class has no arguments, for want of who uses them */
 	uint64_t capture;   /* ENTRY: the arguments that its frames keep; core/plan.h */
 	bool attached;
+	bool refused; /* at loading or attaching; the session goes on without it */
 	bool grouped;
 	uint64_t cookie;
 	uint64_t identity_value;
@@ -90,6 +95,7 @@ struct weft_gang {
 	const struct weft_class *entry_class; /* of all the members' entries; NULL: does not matter */
 	bool closed; /* loaded: takes further probes only if its program needs nothing more for them */
 	bool dropped;      /* found while running, and cannot be compiled */
+	bool refused;      /* its probes are: not to be attached */
 	uint32_t *members; /* indexes of enablings */
 	size_t n_members, cap_members;
 	size_t n_attached; /* members[0..n_attached) have been handed to attach() */
@@ -282,6 +288,28 @@ void weft_session_detach_all(struct weft_session *s);
 void weft_session_enable_programs(struct weft_session *s, uint64_t enabled);
 /* Gives back all that starting took from the kernel, in any state of completeness. */
 void weft_session_release(struct weft_session *s);
+
+/* refused.c */
+/* That loading or attaching a gang failed by what its probes are. true: the session can go on
+ * without them, and the reports from `before` on are said and dropped. */
+bool weft_gang_refuse(struct weft_session *s, struct weft_gang *g, int code, size_t before,
+		      struct weft_error *err);
+/* The reason why nothing that a pattern matches can be enabled, kept in case it is for all. */
+struct weft_refusal {
+	size_t n;
+	int code;        /* of the first */
+	const char *tag; /* static */
+	char *text;
+};
+void weft_probe_refuse(struct weft_session *s, const struct weft_probe *probe, int code,
+		       size_t before, struct weft_refusal *first, struct weft_error *err);
+/* Reports the first again, and forgets it. */
+int weft_refusal_fail(struct weft_refusal *first, struct weft_error *err);
+void weft_refusal_finish(struct weft_refusal *first);
+/* How many were refused, by provider; once. */
+void weft_session_say_refused(struct weft_session *s);
+/* Refuses a session whose probes would take too many programs, with the time for it. */
+int weft_session_check_alone(struct weft_session *s, char **log, struct weft_error *err);
 
 /* schedule.c: adds FIRINGS_MISSED to the losses; end is when programs ceased to run. */
 void weft_session_count_missed(struct weft_session *s, uint64_t end);

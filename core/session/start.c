@@ -20,9 +20,10 @@ void weft_session_release(struct weft_session *s)
 			close(s->gangs[i]->fd);
 		s->gangs[i]->fd = -1;
 		s->gangs[i]->n_attached = 0;
+		s->gangs[i]->refused = false;
 	}
 	for (i = 0; i < s->n_enablings; i++)
-		s->enablings[i].attached = false;
+		s->enablings[i].attached = s->enablings[i].refused = false;
 	if (s->end_fd > 0)
 		close(s->end_fd);
 	s->end_fd = 0;
@@ -146,7 +147,9 @@ int weft_session_start(struct weft_session *s, const struct weft_sink *sink, cha
 	ret = weft_consumer_create(&env, &s->consumer, err);
 	if (ret)
 		goto fail;
-	ret = load_all(s, log, err);
+	ret = weft_session_check_alone(s, log, err);
+	if (!ret)
+		ret = load_all(s, log, err);
 	if (ret)
 		goto fail;
 	ret = weft_maps_warm(&s->maps, s->plan, err);
@@ -165,6 +168,7 @@ int weft_session_start(struct weft_session *s, const struct weft_sink *sink, cha
 		if (ret)
 			goto fail;
 	}
+	weft_session_say_refused(s);
 	/* Last, since programs of one tracepoint run in the order in which they were attached: a
 	 * probe on the end of a process is to find it a target, and its variables in place. */
 	ret = start_processes(s, err);

@@ -122,6 +122,7 @@ static int describe_target(struct weft_instance *in, const struct weft_fbt_funct
 				      "tracing a module's function by fentry takes CAP_SYS_ADMIN");
 	out->load.attach_btf_id = info->func_id;
 	out->load.attach_btf_fd = info->btf_fd;
+	out->load.most = (uint32_t)in->host->param_int(in->params, "limit");
 	out->identity.kind = WEFT_IDENTITY_CONST;
 	return 0;
 }

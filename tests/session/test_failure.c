@@ -156,24 +156,93 @@ Test(failure, attached_on_7_of_8)
 	rig_finish(&r);
 }
 
-/* A batch of raw tracepoints of which one does not exist: each is a program of its own. */
+/* ---- probes that are refused, each a program of its own ---- */
+
+static int start_raw(struct rig *r, const char *options, const char *probe)
+{
+	rig_init(r);
+	kernel_objects_read(&before);
+	cr_assert_eq(rig_prepare(r,
+				 "version: 1\n"
+				 "providers: {fx-raw: {%s}}\n"
+				 "probes:\n"
+				 "  - probe: %s\n"
+				 "    do: [count: {into: n, by: [probefunc]}]\n",
+				 options, probe),
+		     0, "%s", rig_errors(r));
+	return rig_start(r);
+}
+
+static void leave_nothing(struct rig *r)
+{
+	weft_session_destroy(r->session);
+	r->session = NULL;
+	kernel_objects_expect_gone(&before);
+	rig_finish(r);
+}
+
 Test(failure, a_probe_that_does_not_exist)
 {
 	struct rig r;
 
-	rig_init(&r);
-	kernel_objects_read(&before);
-	cr_assert_eq(rig_prepare(&r, "version: 1\n"
-				     "probes:\n"
-				     "  - probe: 'fx-raw::*:raw'\n"
-				     "    do: [count: {into: n}]\n"),
-		     0, "%s", rig_errors(&r));
-	cr_expect_eq(rig_start(&r), -ENOENT);
+	/* The only one of its clause. */
+	cr_expect_eq(start_raw(&r, "", "'fx-raw::no_such_tracepoint:raw'"), -ENOENT);
 	rig_expect_tag(&r, 0, "FX_ATTACH");
-	weft_session_destroy(r.session);
-	r.session = NULL;
-	kernel_objects_expect_gone(&before);
-	rig_finish(&r);
+	leave_nothing(&r);
+
+	/* One of many. */
+	cr_assert_eq(start_raw(&r, "", "'fx-raw::*:raw'"), 0, "%s", rig_errors(&r));
+	cr_expect_eq(weft_error_count(r.err), 0);
+	cr_expect(rig_has_said(&r, "1 of 5 probes of provider fx-raw were not attached"), "%s",
+		  r.said);
+	cr_expect(rig_has_said(&r, "fx-raw::no_such_tracepoint:raw: not attached: "), "%s", r.said);
+	cr_expect_eq(rig_run(&r, -1, 1000000), 0);
+	cr_expect_gt(cap_row_text(cap_last_table(&r.cap, "n"), "probefunc", "sys_enter")->count, 0);
+	leave_nothing(&r);
+}
+
+Test(failure, a_probe_that_its_provider_refuses)
+{
+	struct rig r;
+
+	cr_assert_eq(start_raw(&r, "only: sys_exit", "'fx-raw::sys_*:raw'"), 0, "%s",
+		     rig_errors(&r));
+	cr_expect(rig_has_said(&r, "fx-raw::sys_enter:raw: cannot be traced: sys_enter is not "
+				   "sys_exit"),
+		  "%s", r.said);
+	cr_expect(rig_has_said(&r, "1 of 2 probes of provider fx-raw were not attached"), "%s",
+		  r.said);
+	cr_expect_eq(rig_run(&r, -1, 1000000), 0);
+	leave_nothing(&r);
+
+	/* All of them, or one that is named. */
+	for (int named = 0; named < 2; named++) {
+		rig_init(&r);
+		cr_expect_eq(rig_prepare(&r,
+					 "version: 1\n"
+					 "providers: {fx-raw: {only: nothing}}\n"
+					 "probes:\n"
+					 "  - probe: 'fx-raw::%s:raw'\n"
+					 "    do: [count: {into: n}]\n",
+					 named ? "sys_exit" : "sys_*"),
+			     -ENOENT);
+		rig_expect_tag(&r, 0, "FX_ONLY");
+		rig_finish(&r);
+	}
+}
+
+Test(failure, TOO_MANY_PROGRAMS)
+{
+	struct rig r;
+
+	cr_expect_eq(start_raw(&r, "most: 2", "'fx-raw::*:raw'"), -E2BIG);
+	rig_expect_tag(&r, 0, "TOO_MANY_PROGRAMS");
+	cr_expect(strstr(rig_errors(&r), "5 probes of provider fx-raw"), "%s", rig_errors(&r));
+	cr_expect(strstr(rig_errors(&r), "limit from 2"), "%s", rig_errors(&r));
+	leave_nothing(&r);
+	cr_expect_eq(start_raw(&r, "most: 2", "'fx-raw::sys_*:raw'"), 0, "%s", rig_errors(&r));
+	cr_expect_eq(rig_run(&r, -1, 1000000), 0);
+	leave_nothing(&r);
 }
 
 /* ---- all well ---- */

@@ -33,7 +33,9 @@ struct weft_load_class {
 	int32_t attach_btf_fd;         /* BTF object of attach_btf_id; 0: vmlinux */
 	uint32_t ctx_kind;             /* enum weft_ctx_kind */
 	uint32_t ctx_size; /* bytes that may be read; 0: what the kind implies, for WORDS 0 */
-	uint64_t reserved_words[2];
+	uint32_t most;     /* of a program for each probe: how many are enabled at most; 0: any */
+	uint32_t reserved;
+	uint64_t reserved_words[1];
 };
 
 enum weft_identity_kind {
@@ -163,7 +165,10 @@ struct weft_attach_request {
 	const struct weft_attach_probe *probes; /* an array with stride probe_size */
 	uint32_t n_probes;
 	uint32_t probe_size;
-	int32_t *status; /* the plugin writes 0 or -errno for each probe; preset to 0 */
+	/* The plugin writes 0 or -errno for each probe; preset to 0. With an error returned and
+	 * every status set, it is these probes that were refused and not the session: others of
+	 * the same clauses are traced without them. */
+	int32_t *status;
 	/* How complete the attachment is, for the report "attached on 7 of 8 CPUs": written by the
 	 * plugin where it has something to say, preset to 0 and NULL. unit is static text. */
 	uint32_t *done, *total;
