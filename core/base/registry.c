@@ -108,8 +108,14 @@ static int make_table_room(struct weft_registry_core *r)
 	table = calloc(n, sizeof(*table));
 	if (!table)
 		return -ENOMEM;
-	for (size_t i = 0; i < r->n; i++)
-		*find_slot(r, table, n, weft_registry_probe(r, i)->field) = (uint32_t)i + 1;
+	/* All are different. */
+	for (size_t i = 0; i < r->n; i++) {
+		size_t to = hash_of(r, weft_registry_probe(r, i)->field) & (n - 1);
+
+		while (table[to] != 0)
+			to = (to + 1) & (n - 1);
+		table[to] = (uint32_t)i + 1;
+	}
 	free(r->table);
 	r->table = table;
 	r->n_table = n;
@@ -183,8 +189,7 @@ static int make_room(struct weft_registry *h)
 	struct weft_registry_core *r = h->core;
 	struct weft_probe_chunk *chunk;
 
-	if (r->n >= UINT32_MAX - 1 || make_table_room(r) ||
-	    weft_grow(&h->probes, &h->cap, h->n, sizeof(*h->probes)))
+	if (r->n >= UINT32_MAX - 1 || weft_grow(&h->probes, &h->cap, h->n, sizeof(*h->probes)))
 		return -ENOMEM;
 	if (r->n < r->n_chunks * PROBES_A_CHUNK)
 		return 0;
@@ -199,14 +204,14 @@ static int make_room(struct weft_registry *h)
 }
 
 static struct weft_probe *append(struct weft_registry *h, const uint32_t field[WEFT_N_FIELDS],
-				 uint64_t data)
+				 uint64_t data, uint32_t *slot)
 {
 	struct weft_registry_core *r = h->core;
 	struct weft_probe *p = weft_registry_probe(r, r->n);
 
 	*p = (struct weft_probe){.data = data, .index = (uint32_t)r->n, .provider = h->id};
 	memcpy(p->field, field, sizeof(p->field));
-	*find_slot(r, r->table, r->n_table, field) = p->index + 1;
+	*slot = p->index + 1;
 	h->probes[h->n++] = p->index;
 	r->n++;
 	return p;
@@ -239,6 +244,7 @@ int weft_registry_add(struct weft_registry *h, const struct weft_probe_desc *d, 
 	const char *text[WEFT_N_FIELDS];
 	uint32_t field[WEFT_N_FIELDS];
 	struct weft_probe *p;
+	uint32_t *slot;
 	int rc = 0;
 
 	if (out)
@@ -250,17 +256,24 @@ int weft_registry_add(struct weft_registry *h, const struct weft_probe_desc *d, 
 				 weft_strings_text(&r->strings, h->name), d->struct_size);
 	field[WEFT_FIELD_PROVIDER] = h->name;
 	for (enum weft_field f = WEFT_FIELD_MODULE; f < WEFT_N_FIELDS; f++) {
+		field[f] = h->last[f];
+		if (strcmp(text[f], weft_strings_text(&r->strings, field[f])) == 0)
+			continue;
 		rc = check_text(h, f, text[f], err);
 		if (rc)
 			return rc;
 		if (weft_strings_intern(&r->strings, text[f], &field[f]))
 			return weft_nomem(err);
+		h->last[f] = field[f];
 	}
-	p = weft_registry_lookup(r, field);
+	if (make_table_room(r))
+		return weft_nomem(err);
+	slot = find_slot(r, r->table, r->n_table, field);
+	p = *slot ? weft_registry_probe(r, *slot - 1) : NULL;
 	if (!p) {
 		if (make_room(h))
 			return weft_nomem(err);
-		p = append(h, field, data);
+		p = append(h, field, data, slot);
 	} else if (p->flags & PROBE_RETIRED) {
 		if (revive(r, p, data))
 			return weft_nomem(err);

@@ -46,6 +46,7 @@ struct weft_registry {
 	uint16_t id;   /* its index in core->providers */
 	uint32_t *probes;
 	size_t n, cap;
+	uint32_t last[WEFT_N_FIELDS]; /* string ids of the probe that was added last: the next is much alike */
 };
 
 struct weft_registry_core {

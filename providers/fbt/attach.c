@@ -83,6 +83,9 @@ int weft_fbt_attach(struct weft_instance *in, const struct weft_attach_request *
 	weft_fbt_settle(in);
 	if (in->mechanism == WEFT_FBT_NONE)
 		return weft_fbt_fail_unsupported(in, err);
+	if (!in->said_mechanism)
+		in->host->log(in->host, WEFT_LOG_INFO, "mechanism: %s", weft_fbt_describe(in));
+	in->said_mechanism = true;
 	at = calloc(1, sizeof(*at));
 	if (!at)
 		return in->host->fail(err, -ENOMEM, "NO_MEMORY", "out of memory");
@@ -101,10 +104,22 @@ int weft_fbt_attach(struct weft_instance *in, const struct weft_attach_request *
 void weft_fbt_detach(struct weft_instance *in, struct weft_attachment *at)
 {
 	uint64_t missed = 0;
+	bool said = true;
 
-	for (size_t i = 0; i < at->n_links; i++)
-		missed += weft_fbt_link_missed(at->links[i]);
+	/* fentry has no such limits: what it skips is counted by the program. */
+	for (size_t i = 0; i < at->n_links && at->mechanism != WEFT_FBT_FENTRY; i++) {
+		uint64_t of_this = 0;
+
+		said &= weft_fbt_link_missed(at->links[i], &of_this);
+		missed += of_this;
+	}
 	in->host->loss(in->host, "FBT_MISSED", missed,
 		       "firings inside firings, and returns beyond the kernel's room for them");
+	if (!said && !in->said_silent) {
+		in->said_silent = true;
+		in->host->log(in->host, WEFT_LOG_INFO,
+			      "this kernel does not say which firings it suppressed (firings inside "
+			      "firings, returns beyond its room for them): some may be missing");
+	}
 	destroy(at);
 }

@@ -34,6 +34,7 @@ struct weft_fbt_function {
 	uint32_t module;
 	uint32_t nth;  /* several of this name in the module: which of them, from 1; else 0 */
 	uint32_t next; /* the next of this name and module + 1; else 0 */
+	bool listed;   /* it is one of those that can be traced, as far as is known */
 };
 
 /* The stretches of the kernel's code that no probe may go into. */
@@ -61,8 +62,11 @@ struct weft_instance {
 	struct weft_fbt_pool pool;
 	struct weft_fbt_function *functions;
 	size_t n_functions, cap_functions;
+	bool all; /* all functions of the kernel are there */
 
 	bool settled; /* the mechanism is */
+	bool said_mechanism;
+	bool said_silent; /* that the kernel does not tell what it suppresses */
 	enum weft_fbt_mechanism mechanism;
 	enum weft_fbt_verdict verdict[WEFT_FBT_N_MECHANISMS];
 	int verdict_code[WEFT_FBT_N_MECHANISMS]; /* -errno */
@@ -74,8 +78,8 @@ struct weft_instance {
 
 /* functions.c */
 int weft_fbt_pool_add(struct weft_fbt_pool *pool, const char *text, size_t length, uint32_t *at);
-int weft_fbt_populate(struct weft_instance *in, struct weft_registry *registry,
-		      struct weft_error *err);
+int weft_fbt_populate_match(struct weft_instance *in, struct weft_registry *registry,
+			    const struct weft_probe_desc *pattern, struct weft_error *err);
 /* Registers the probes of a function, or only the one named so; name "" or NULL: both. */
 int weft_fbt_register(struct weft_instance *in, struct weft_registry *registry, uint32_t function,
 		      const char *name, struct weft_error *err);
@@ -160,7 +164,7 @@ int weft_fbt_attach_tracing(struct weft_instance *in, const struct weft_attach_r
 int weft_fbt_kprobe(int prog_fd, const char *symbol, uint64_t address, bool is_return,
 		    uint64_t cookie);
 
-/* misses.c: what the kernel says it suppressed at this link; 0 where it does not say. */
-uint64_t weft_fbt_link_missed(int link_fd);
+/* misses.c: what the kernel says it suppressed at this link; false: it does not say. */
+bool weft_fbt_link_missed(int link_fd, uint64_t *missed);
 
 #endif

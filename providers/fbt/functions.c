@@ -2,7 +2,8 @@
 /*
  * The functions of the kernel, and the probes that they make.
  *
- * All of /proc/kallsyms is read once, into an array and one pool of text. What ftrace can reach
+ * All of /proc/kallsyms is read once, when a pattern first needs it, into an array and one pool of
+ * text; probes are made of those functions that a pattern means. What ftrace can reach
  * (available_filter_functions) is what kprobes, fprobe and fentry can reach, so where that file can
  * be read it decides; where it cannot, everything that is code and is not known to be out of bounds
  * is listed, and attaching finds out.
@@ -25,8 +26,11 @@
 struct list {
 	struct weft_instance *in;
 	struct weft_fbt_ranges ranges;
-	size_t first;    /* of in->functions: those before were provided earlier */
-	uint32_t *index; /* open addressing: by name and module, the first of them + 1 */
+	size_t first; /* of in->functions: those before were provided earlier */
+	struct slot {
+		uint32_t hash;
+		uint32_t first; /* of the functions of this name and module + 1; 0: free */
+	} * index;              /* open addressing */
 	size_t size;
 	bool *traceable; /* by function - first */
 	const char *module;
@@ -150,26 +154,31 @@ static int take_symbol(void *arg, const struct weft_fbt_symbol *s)
 	return append(l->in, &f);
 }
 
-static uint64_t hash_text(const char *s)
+static uint32_t hash_text(const char *s)
 {
 	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
 
 	while (*s)
 		h = (h ^ (unsigned char)*s++) * 0x100000001b3u;
-	return h ^ h >> 29;
+	return (uint32_t)(h ^ h >> 29);
 }
 
-static uint32_t *slot_of(const struct list *l, const char *name, const char *module)
+static struct slot *slot_of(const struct list *l, const char *name, const char *module)
 {
-	size_t i = hash_text(name) & (l->size - 1);
+	uint32_t hash = hash_text(name);
+	size_t i = hash & (l->size - 1);
 
-	for (; l->index[i]; i = (i + 1) & (l->size - 1)) {
-		const struct weft_fbt_function *f = &l->in->functions[l->index[i] - 1];
+	for (; l->index[i].first; i = (i + 1) & (l->size - 1)) {
+		const struct weft_fbt_function *f;
 
+		if (l->index[i].hash != hash)
+			continue;
+		f = &l->in->functions[l->index[i].first - 1];
 		if (!strcmp(weft_fbt_text(l->in, f->name), name) &&
 		    !strcmp(weft_fbt_text(l->in, f->module), module))
 			break;
 	}
+	l->index[i].hash = hash;
 	return &l->index[i];
 }
 
@@ -186,16 +195,16 @@ static int number(struct list *l)
 		return -ENOMEM;
 	for (i = l->first; i < in->n_functions; i++) {
 		struct weft_fbt_function *f = &in->functions[i], *other;
-		uint32_t *slot;
+		struct slot *slot;
 
 		if (weft_fbt_is_init(&l->ranges, f->address))
 			continue;
 		slot = slot_of(l, weft_fbt_text(in, f->name), weft_fbt_text(in, f->module));
-		if (!*slot) {
-			*slot = (uint32_t)i + 1;
+		if (!slot->first) {
+			slot->first = (uint32_t)i + 1;
 			continue;
 		}
-		for (other = &in->functions[*slot - 1]; other->next;)
+		for (other = &in->functions[slot->first - 1]; other->next;)
 			other = &in->functions[other->next - 1];
 		other->next = (uint32_t)i + 1;
 		other->nth = other->nth ? other->nth : 1;
@@ -209,7 +218,7 @@ static int number(struct list *l)
 static int take_traceable(void *arg, const struct weft_fbt_symbol *s)
 {
 	struct list *l = arg;
-	uint32_t i = *slot_of(l, s->name, s->module);
+	uint32_t i = slot_of(l, s->name, s->module)->first;
 
 	for (; i; i = l->in->functions[i - 1].next) {
 		const struct weft_fbt_function *f = &l->in->functions[i - 1];
@@ -227,7 +236,7 @@ static int take_typed(void *arg, const char *name)
 {
 	struct list *l = arg;
 
-	for (uint32_t i = *slot_of(l, name, "vmlinux"); i; i = l->in->functions[i - 1].next) {
+	for (uint32_t i = slot_of(l, name, "vmlinux")->first; i; i = l->in->functions[i - 1].next) {
 		l->traceable[i - 1 - l->first] = true;
 		l->n_traceable++;
 	}
@@ -276,16 +285,16 @@ static int settle_traceable(struct list *l)
 
 /* ---- all together ---- */
 
-static int register_all(struct list *l, struct weft_registry *registry, struct weft_error *err)
+/* Which of them are listed, and how many are not. */
+static void settle_listed(struct list *l)
 {
 	struct weft_instance *in = l->in;
 	size_t unsafe = 0, forbidden = 0, fragments = 0, unreachable = 0;
 	uint64_t last = 0;
 
 	for (size_t i = l->first; i < in->n_functions; i++) {
-		const struct weft_fbt_function *f = &in->functions[i];
+		struct weft_fbt_function *f = &in->functions[i];
 		const char *name = weft_fbt_text(in, f->name);
-		int ret;
 
 		if (weft_fbt_is_fragment(name)) {
 			fragments++;
@@ -307,19 +316,15 @@ static int register_all(struct list *l, struct weft_registry *registry, struct w
 		if (f->address && f->address == last)
 			continue;
 		last = f->address;
-		ret = weft_fbt_register(in, registry, (uint32_t)i, NULL, err);
-		if (ret)
-			return ret;
+		f->listed = true;
 	}
 	in->host->log(in->host, WEFT_LOG_INFO,
 		      "not listed: %zu functions that tracing runs through, %zu where no probe may "
 		      "go, %zu that ftrace does not reach, %zu fragments",
 		      unsafe, forbidden, unreachable, fragments);
-	return 0;
 }
 
-int weft_fbt_populate(struct weft_instance *in, struct weft_registry *registry,
-		      struct weft_error *err)
+static int read_all(struct weft_instance *in, struct weft_error *err)
 {
 	struct list l = {.in = in, .first = in->n_functions};
 	int ret;
@@ -341,10 +346,89 @@ int weft_fbt_populate(struct weft_instance *in, struct weft_registry *registry,
 	if (ret)
 		in->host->fail(err, ret, "NO_MEMORY", "out of memory");
 	else
-		ret = register_all(&l, registry, err);
+		settle_listed(&l);
+	in->all = !ret;
 out:
 	free(l.traceable);
 	free(l.index);
 	weft_fbt_ranges_finish(&l.ranges);
+	return ret;
+}
+
+static bool field_fits(const struct weft_host *host, const char *field, const char *text)
+{
+	return !*field || !strcmp(field, "*") || host->field_match(field, text);
+}
+
+static int register_fitting(struct weft_instance *in, struct weft_registry *registry,
+			    const struct weft_probe_desc *pattern, size_t *n, struct weft_error *err)
+{
+	const struct weft_host *host = in->host;
+	bool entry = field_fits(host, pattern->name, "entry");
+	bool both = entry && field_fits(host, pattern->name, "return"), fits = false;
+	uint32_t module = UINT32_MAX; /* the one that `fits` is about; they come one by one */
+
+	if (!entry && !field_fits(host, pattern->name, "return"))
+		return 0;
+	for (size_t i = 0; i < in->n_functions; i++) {
+		const struct weft_fbt_function *f = &in->functions[i];
+		const char *name = weft_fbt_text(in, f->name);
+		char numbered[WEFT_FBT_NAME_MOST + 16];
+		int ret;
+
+		if (!f->listed)
+			continue;
+		if (f->module != module) {
+			module = f->module;
+			fits = field_fits(host, pattern->module, weft_fbt_text(in, module));
+		}
+		if (!fits)
+			continue;
+		if (f->nth) {
+			snprintf(numbered, sizeof(numbered), "%s@%u", name, f->nth);
+			name = numbered;
+		}
+		if (!field_fits(host, pattern->function, name))
+			continue;
+		ret = weft_fbt_register(in, registry, (uint32_t)i,
+					both    ? NULL
+					: entry ? "entry"
+						: "return",
+					err);
+		if (ret)
+			return ret;
+		(*n)++;
+	}
+	return 0;
+}
+
+/* provide() has answered for it, and has said why not. */
+static bool is_named(const struct weft_probe_desc *pattern)
+{
+	const char *const fields[] = {pattern->module, pattern->function, pattern->name};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (strpbrk(fields[i], "*?[{\\"))
+			return false;
+	return *pattern->function != '\0';
+}
+
+int weft_fbt_populate_match(struct weft_instance *in, struct weft_registry *registry,
+			    const struct weft_probe_desc *pattern, struct weft_error *err)
+{
+	static const struct weft_probe_desc any = {
+		.struct_size = sizeof(any), .module = "", .function = "", .name = ""};
+	size_t n = 0;
+	int ret = 0;
+
+	if (is_named(pattern))
+		return 0;
+	if (!in->all)
+		ret = read_all(in, err);
+	if (!ret)
+		ret = register_fitting(in, registry, pattern, &n, err);
+	/* None is meant: what there is serves to say which might have been. */
+	if (!ret && !n)
+		ret = register_fitting(in, registry, &any, &n, err);
 	return ret;
 }

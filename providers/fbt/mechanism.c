@@ -123,12 +123,19 @@ void weft_fbt_settle(struct weft_instance *in)
 	in->mechanism = WEFT_FBT_NONE;
 }
 
+static bool is_forced(const struct weft_instance *in)
+{
+	const char *wanted = in->host->param_string(in->params, "mechanism");
+
+	return wanted && strcmp(wanted, "auto") != 0;
+}
+
 static const char *why_not(const struct weft_instance *in, enum weft_fbt_mechanism m)
 {
 	int code = in->verdict_code[m];
 
 	if (in->verdict[m] == WEFT_FBT_UNTRIED)
-		return "not needed";
+		return is_forced(in) ? "not asked for" : "not needed";
 	if (in->verdict[m] == WEFT_FBT_DENIED)
 		return "takes root, or CAP_BPF and CAP_PERFMON";
 	if (code == -EOPNOTSUPP || code == -ENODEV || code == -ENOENT)

@@ -5,6 +5,7 @@
  * kernel that knows less fills in less and says how much.
  */
 #include <linux/bpf.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ struct link_info {
 	};
 };
 
-uint64_t weft_fbt_link_missed(int link_fd)
+bool weft_fbt_link_missed(int link_fd, uint64_t *missed)
 {
 	struct link_info info;
 	union bpf_attr attr;
@@ -42,13 +43,17 @@ uint64_t weft_fbt_link_missed(int link_fd)
 	attr.info.info_len = sizeof(info);
 	attr.info.info = (uint64_t)(uintptr_t)&info;
 	if (syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof(attr)))
-		return 0;
+		return false;
 	if (info.type == BPF_LINK_TYPE_KPROBE_MULTI &&
-	    attr.info.info_len >= offsetof(struct link_info, multi.missed) + 8)
-		return info.multi.missed;
+	    attr.info.info_len >= offsetof(struct link_info, multi.missed) + 8) {
+		*missed = info.multi.missed;
+		return true;
+	}
 	if (info.type == BPF_LINK_TYPE_PERF_EVENT &&
 	    attr.info.info_len >= offsetof(struct link_info, perf.missed) + 8 &&
-	    (info.perf.type == PERF_EVENT_KPROBE || info.perf.type == PERF_EVENT_KRETPROBE))
-		return info.perf.missed;
-	return 0;
+	    (info.perf.type == PERF_EVENT_KPROBE || info.perf.type == PERF_EVENT_KRETPROBE)) {
+		*missed = info.perf.missed;
+		return true;
+	}
+	return false;
 }

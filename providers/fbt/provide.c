@@ -21,6 +21,7 @@ struct found {
 
 struct look_up {
 	const char *module; /* "": any */
+	bool has_module;    /* that one is loaded */
 	char name[WEFT_FBT_NAME_MOST];
 	size_t length;
 	uint32_t nth; /* 0: none was written */
@@ -69,6 +70,8 @@ static int look_at(void *arg, const struct weft_fbt_symbol *s)
 	struct look_up *l = arg;
 
 	weft_fbt_ranges_mark(&l->ranges, s);
+	if (!l->has_module)
+		l->has_module = !strcmp(l->module, s->module);
 	if (s->name[0] != l->name[0] || !weft_fbt_is_function(s) ||
 	    (*l->module && strcmp(l->module, s->module)))
 		return 0;
@@ -122,6 +125,10 @@ static int fail_nothing(struct weft_instance *in, const struct look_up *l, bool 
 	const char *where = *l->module ? l->module : "the kernel";
 	const char *near = support_nearest(l->name, (const char *const *)l->alike, l->n_alike);
 
+	if (*l->module && !l->has_module)
+		return host->fail(err, -ENOENT, "FBT_NO_MODULE",
+				  "no module %s is loaded; once it is, its functions can be traced",
+				  l->module);
 	if (had_init)
 		return host->fail(err, -ENOENT, "FBT_GONE",
 				  "%s ran when the kernel started and is gone", l->name);
@@ -221,7 +228,7 @@ int weft_fbt_provide(struct weft_instance *in, struct weft_registry *registry,
 				  "a kernel function has the probes entry and return, not %s",
 				  desc->name);
 	if (!*desc->function)
-		return 0; /* any function: that is populate()'s */
+		return 0; /* any function: that is populate_match()'s */
 	l = calloc(1, sizeof(*l));
 	if (!l)
 		return host->fail(err, -ENOMEM, "NO_MEMORY", "out of memory");

@@ -16,9 +16,12 @@ extern const struct weft_provider weft_provider_plugin;
 
 static void populate(struct test_host *h)
 {
+	const struct weft_probe_desc any = {
+		.struct_size = sizeof(any), .module = "", .function = "", .name = ""};
+
 	test_host_start(h, &weft_provider_plugin, NULL);
-	cr_assert_eq(weft_provider_plugin.populate(h->instance, h->registry, h->err), 0, "%s",
-		     weft_error_text(h->err));
+	cr_assert_eq(weft_provider_plugin.populate_match(h->instance, h->registry, &any, h->err), 0,
+		     "%s", weft_error_text(h->err));
 }
 
 static bool has(struct test_host *h, const char *module, const char *function, const char *name)
@@ -271,7 +274,12 @@ Test(fbt_list, FBT_NAME)
 Test(fbt_list, FBT_NO_FUNCTION)
 {
 	expect_refused("vmlinux", "vfs_reed", "entry", "FBT_NO_FUNCTION", "did you mean vfs_read?");
-	expect_refused("no_such_module", "vfs_read", "entry", "FBT_NO_FUNCTION", "no_such_module");
+}
+
+Test(fbt_list, FBT_NO_MODULE)
+{
+	expect_refused("no_such_module", "vfs_read", "entry", "FBT_NO_MODULE",
+		       "no module no_such_module is loaded");
 }
 
 Test(fbt_list, FBT_FUNCTION)
