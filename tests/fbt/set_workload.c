@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/* What the shipped sets watch in their tests: set_workload sleep N | connect ACCEPTED REFUSED. */
+/* What the shipped sets watch in their tests: set_workload sleep N | connect ACCEPTED REFUSED. While it
+ * sleeps its name is "sleeper": what waits before and after, for whatever reason, has another. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,10 +54,12 @@ int main(int argc, char **argv)
 		return connect_all(atoi(argv[2]), atoi(argv[3]));
 	if (argc != 3 || strcmp(argv[1], "sleep"))
 		return 9;
+	prctl(PR_SET_NAME, "sleeper");
 	getrusage(RUSAGE_SELF, &before);
 	for (int n = atoi(argv[2]); n > 0; n--)
 		nanosleep(&t, NULL);
 	getrusage(RUSAGE_SELF, &after);
+	prctl(PR_SET_NAME, "set_workload");
 	printf("%ld\n",
 	       after.ru_nvcsw - before.ru_nvcsw); /* how often it left the processor to wait */
 	return 0;

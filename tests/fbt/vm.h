@@ -9,10 +9,12 @@
 const char *const *vm_mechanisms(void);
 bool vm_has_kprobe_multi(void);
 
-/* That nothing was lost; with fentry, nothing but firings that found the program running, of which
- * it is told how many. */
-uint64_t vm_busy(struct rig *r, const char *mechanism);
-/* That all calls were counted; with fentry, all but those skipped, which may be others' as well. */
-void vm_expect_calls(struct rig *r, const char *mechanism, uint64_t counted, uint64_t calls);
+/* How many firings of the program of a probe (as it is written out) found it running. */
+uint64_t vm_busy_of(struct rig *r, const char *probe);
+/* That nothing was lost; with fentry, nothing but firings that found their program running. */
+void vm_expect_no_loss(struct rig *r, const char *mechanism);
+/* That the calls of a function that nobody else calls were counted, or told as skipped: exactly. */
+void vm_expect_calls(struct rig *r, const char *mechanism, const char *probe, uint64_t counted,
+		     uint64_t calls);
 
 #endif
