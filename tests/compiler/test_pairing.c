@@ -465,7 +465,7 @@ Test(compiler_pairing, entry_texts)
 	uint8_t bytes[4] = {0, 1, 2, 3};
 	struct pairs p;
 
-	captures_init(&p, 256, 1u << 1 | 1u << 4 | 1u << 5);
+	captures_init(&p, 16, 1u << 1 | 1u << 4 | 1u << 5);
 	rig_clause(&p.r, "entry.arg4 != \"no\"", "emit", "|s|entry.arg4", "|b|entry.arg5",
 		   "|n|strlen(entry.arg4)", NULL);
 	rig_clause(&p.r, NULL, "count", "into||c", "by||entry.arg4", NULL);
