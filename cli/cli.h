@@ -67,6 +67,9 @@ int cli_bad_usage(const struct cli_command *command, const char *format, ...)
 /* Prints text that may hold what strangers chose (paths, names): controls become \xNN. */
 void cli_put(FILE *to, const char *text);
 
+/* Has a crash inside of a plugin's code say whose it was. */
+void cli_watch_crashes(const struct cli *cli);
+
 /* Prints every report of the last call to stderr, with the line at fault, and returns status. */
 int cli_report(struct cli *cli, int status);
 

@@ -14,7 +14,8 @@ static void usage(FILE *to)
 	fputs("usage: trace-cli COMMAND [ARGUMENTS]\n\n", to);
 	for (i = 0; i < cli_n_commands; i++)
 		fprintf(to, "  %-10s %s\n", cli_commands[i]->name, cli_commands[i]->summary);
-	fputs("\n'trace-cli COMMAND --help' tells more; 'trace-cli --version' the version.\n"
+	fputs("\n'trace-cli COMMAND --help' tells more; 'trace-cli --version' the version;\n"
+	      "'trace-cli --plugin-check FILE.so' is 'trace-cli providers --check FILE.so'.\n"
 	      "Exit status: 0 done; 1 the run failed; 2 usage or probe-set error; 3 finished, but "
 	      "events were lost.\n",
 	      to);
@@ -53,10 +54,16 @@ int main(int argc, char **argv)
 		       weft_version_provider_abi() >> 16, weft_version_provider_abi() & 0xffff);
 		return CLI_OK;
 	}
+	if (!strcmp(argv[1], "--plugin-check")) {
+		argv[0] = "trace-cli providers";
+		argv[1] = "--check";
+		return cli_providers.run(&cli, argc, argv);
+	}
 	for (i = 0; i < cli_n_commands; i++) {
 		names[i] = cli_commands[i]->name;
 		if (strcmp(argv[1], cli_commands[i]->name))
 			continue;
+		cli_watch_crashes(&cli);
 		snprintf(program, sizeof(program), "trace-cli %s", cli_commands[i]->name);
 		argv[1] = program;
 		status = cli_commands[i]->run(&cli, argc - 1, argv + 1);

@@ -3,7 +3,7 @@
 # or a program with probes). `cpack -G DEB` makes the packages weft, libweft0 and weft-dev of them.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS trace-cli COMPONENT runtime)
+install(TARGETS trace-cli weft-plugin-check COMPONENT runtime)
 install(DIRECTORY config/sets/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/sets COMPONENT runtime
 	FILES_MATCHING PATTERN "*.yaml")
 install(FILES docs/probe-set.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/weft COMPONENT runtime)
@@ -45,6 +45,7 @@ write_basic_package_version_file(${CMAKE_BINARY_DIR}/weft-config-version.cmake C
 install(FILES ${CMAKE_BINARY_DIR}/weft-config.cmake ${CMAKE_BINARY_DIR}/weft-config-version.cmake
 	cmake/provider.map DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/weft COMPONENT dev)
 install(DIRECTORY plugins/example/ DESTINATION ${CMAKE_INSTALL_DOCDIR}-dev/example COMPONENT dev PATTERN .clang-tidy EXCLUDE)
+install(FILES plugins/conformance/conformance.c DESTINATION ${CMAKE_INSTALL_DOCDIR}-dev/conformance COMPONENT dev)
 install(FILES plugins/ABI.md DESTINATION ${CMAKE_INSTALL_DOCDIR}-dev COMPONENT dev)
 
 # For programs that trace: the library.

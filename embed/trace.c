@@ -280,6 +280,11 @@ size_t weft_trace_printable(const char *text, char *buf, size_t size)
 	return wanted;
 }
 
+int weft_trace_in_plugin(const char **provider, const char **slot)
+{
+	return weft_session_inside(provider, slot);
+}
+
 const char *weft_trace_nearest(const char *word, const char *const *candidates, size_t n)
 {
 	return word && candidates ? weft_nearest(word, candidates, n) : NULL;

@@ -237,6 +237,27 @@ static int add_file(struct weft_loader *loader, const char *dir, const char *nam
 	return 0;
 }
 
+int weft_loader_add_file(struct weft_loader *loader, const char *path, struct weft_error *err)
+{
+	const struct weft_loader_entry *e;
+	const char *name = strrchr(path, '/');
+	char dir[PATH_MAX], real[PATH_MAX];
+	int ret;
+
+	snprintf(dir, sizeof(dir), "%.*s", name ? (int)(name - path + 1) : 1, name ? path : ".");
+	name = name ? name + 1 : path;
+	if (strlen(path) >= sizeof(dir) || !realpath(dir, real))
+		return weft_fail(err, -ENOENT, "PLUGIN_OPEN", "%s cannot be opened: %s", path,
+				 strerror(strlen(path) >= sizeof(dir) ? ENAMETOOLONG : errno));
+	ret = add_file(loader, real, name, err);
+	if (ret)
+		return ret;
+	e = weft_loader_entry(loader, loader->n - 1);
+	if (e->state == WEFT_LOADER_USABLE)
+		return 0;
+	return weft_fail(err, weft_error_code(e->error), e->tag, "%s", e->text);
+}
+
 /* ---- one directory ---- */
 
 struct names {

@@ -72,6 +72,9 @@ void weft_loader_destroy(struct weft_loader *loader);
 int weft_loader_add_dir(struct weft_loader *loader, const char *path, bool required,
 			struct weft_error *err);
 
+/* Adds an entry for one file, whatever its name; what is wrong with it is an error here too. */
+int weft_loader_add_file(struct weft_loader *loader, const char *path, struct weft_error *err);
+
 size_t weft_loader_count(const struct weft_loader *loader);
 const struct weft_loader_entry *weft_loader_entry(const struct weft_loader *loader, size_t i);
 

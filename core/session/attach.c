@@ -130,7 +130,7 @@ static void report_statuses(struct weft_session *s, const struct weft_gang *g, c
 int weft_session_attach_gang(struct weft_session *s, struct weft_gang *g, struct weft_error *err)
 {
 	const struct weft_provider *p = g->provider->provider;
-	size_t n = g->n_members - g->n_attached, i, before = weft_error_count(err), failed = 0;
+	size_t n = g->n_members - g->n_attached, i, failed = 0, before = weft_error_count(err);
 	struct weft_attachment *attachment = NULL;
 	struct weft_attach_probe *probes;
 	uint32_t done = 0, total = 0;
@@ -163,28 +163,27 @@ int weft_session_attach_gang(struct weft_session *s, struct weft_gang *g, struct
 			.uses = g->program.uses,
 		};
 	}
-	weft_opened_enter(g->provider);
-	ret = p->attach(g->provider->instance,
-			&(struct weft_attach_request){
-				.struct_size = sizeof(struct weft_attach_request),
-				.prog_fd = g->fd,
-				.probes = probes,
-				.n_probes = (uint32_t)n,
-				.probe_size = sizeof(*probes),
-				.status = status,
-				.done = &done,
-				.total = &total,
-				.unit = &unit,
-			},
-			&attachment, err);
+	ret = weft_slot_attach(g->provider,
+			       &(struct weft_attach_request){
+				       .struct_size = sizeof(struct weft_attach_request),
+				       .prog_fd = g->fd,
+				       .probes = probes,
+				       .n_probes = (uint32_t)n,
+				       .probe_size = sizeof(*probes),
+				       .status = status,
+				       .done = &done,
+				       .total = &total,
+				       .unit = &unit,
+			       },
+			       &attachment, err);
 	if (ret) {
 		for (i = 0; i < n; i++) {
 			failed += status[i] != 0;
 			say_not_attached(s, &s->enablings[g->members[g->n_attached + i]],
 					 status[i] ? status[i] : ret);
 		}
-		ret = weft_opened_failed(g->provider, ret, before, "attach", err);
-		if (failed == n && weft_gang_refuse(s, g, ret, before, err))
+		/* A defect of the plugin is no refusal of the probes. */
+		if (failed == n && ret != -EPROTO && weft_gang_refuse(s, g, ret, before, err))
 			ret = 0;
 		goto out;
 	}
@@ -244,7 +243,7 @@ void weft_session_detach_all(struct weft_session *s)
 	while (i--) {
 		struct weft_attached *a = &s->attached[i];
 
-		a->provider->provider->detach(a->provider->instance, a->attachment);
+		weft_slot_detach(a->provider, a->attachment);
 	}
 	s->n_attached = 0;
 	s->procset_misses += weft_threads_misses(s->threads);

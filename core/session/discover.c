@@ -55,12 +55,9 @@ void weft_session_discover(struct weft_session *s, struct weft_opened *o)
 	int ret;
 
 	/* A provider that fails may have registered some all the same. */
-	weft_opened_enter(o);
-	ret = o->provider->discover(o->instance, o->registry, err);
-	if (ret) {
-		weft_opened_failed(o, ret, 0, "discover", err);
+	ret = weft_slot_discover(o, err);
+	if (ret)
 		weft_session_give_up(s, ret, 0, err);
-	}
 	ret = weft_enable_discovered(s, err);
 	if (ret)
 		weft_session_give_up(s, ret, 0, err);

@@ -259,13 +259,11 @@ int weft_enable_entry(struct weft_session *s, uint32_t returning, bool brief, st
 
 	probe = weft_registry_find(o->registry, &r->entry_desc);
 	if (!probe && o->provider->provide) {
-		size_t before = weft_error_count(err);
-
-		weft_opened_enter(o);
-		ret = o->provider->provide(o->instance, o->registry, &r->entry_desc, err);
-		if (ret)
-			return weft_opened_failed(o, ret, before, "provide (the entry of a return)",
-						  err);
+		ret = weft_slot_provide(o, &r->entry_desc, err);
+		if (ret) {
+			weft_error_context(err, "as the entry of a return");
+			return ret;
+		}
 		probe = weft_registry_find(o->registry, &r->entry_desc);
 	}
 	if (!probe)

@@ -6,7 +6,15 @@
 #include <string.h>
 
 #include "core/kernel/btf_describe.h"
+#include "core/session/guard.h"
 #include "core/session/internal.h"
+
+#define TAG_MAX 64u
+
+/* Each function below begins with one of these: guard.h. */
+#define ALLOWED(function) weft_guard_allows(function, __builtin_return_address(0))
+#define ALLOWED_ERROR(function, err) \
+	weft_guard_allows_error(function, err, __builtin_return_address(0))
 
 static struct weft_opened *opened_of(const struct weft_host *host)
 {
@@ -26,12 +34,22 @@ void weft_session_log(struct weft_session *s, enum weft_log_level level, const c
 	s->env.log(s->env.log_arg, level, "weft", text);
 }
 
+/* SHOUTING_SNAKE, as scripts may rely on. */
+static bool is_tag(const char *tag)
+{
+	size_t n = tag ? strspn(tag, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") : 0;
+
+	return n && n <= TAG_MAX && !tag[n];
+}
+
 static int host_fail(struct weft_error *err, int code, const char *tag, const char *format, ...)
 {
 	va_list ap;
 
+	if (!ALLOWED_ERROR("fail", err))
+		return code;
 	va_start(ap, format);
-	weft_vfail(err, code, tag ? tag : "PLUGIN_SILENT", format, ap);
+	weft_vfail(err, code, is_tag(tag) ? tag : "PLUGIN_TAG", format, ap);
 	va_end(ap);
 	return code;
 }
@@ -40,6 +58,8 @@ static void host_context(struct weft_error *err, const char *format, ...)
 {
 	va_list ap;
 
+	if (!ALLOWED_ERROR("context", err))
+		return;
 	va_start(ap, format);
 	weft_error_vcontext(err, format, ap);
 	va_end(ap);
@@ -51,7 +71,7 @@ static void host_log(const struct weft_host *host, uint32_t level, const char *f
 	char text[1024];
 	va_list ap;
 
-	if (!o->session->env.log)
+	if (!ALLOWED("log") || !o->session->env.log)
 		return;
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
@@ -63,7 +83,7 @@ static void host_log(const struct weft_host *host, uint32_t level, const char *f
 
 static const struct weft_target *host_target(const struct weft_host *host)
 {
-	return &opened_of(host)->session->target;
+	return ALLOWED("target") ? &opened_of(host)->session->target : NULL;
 }
 
 int weft_session_count_loss(struct weft_session *s, const char *provider, const char *tag,
@@ -102,7 +122,7 @@ static void host_loss(const struct weft_host *host, const char *tag, uint64_t co
 {
 	struct weft_opened *o = opened_of(host);
 
-	if (!tag || !count)
+	if (!ALLOWED("loss") || !tag || !count)
 		return;
 	if (weft_session_count_loss(o->session, o->provider->name, tag, count, detail))
 		weft_session_log(o->session, WEFT_LOG_WARNING, "lost: %llu x %s (%s)",
@@ -113,7 +133,7 @@ static int host_trial(const struct weft_host *host, const struct weft_load_class
 		      struct weft_error *err)
 {
 	(void)host;
-	return weft_program_trial(load, err);
+	return ALLOWED_ERROR("trial_program", err) ? weft_program_trial(load, err) : -EPERM;
 }
 
 static int host_watch(const struct weft_host *host,
@@ -123,6 +143,8 @@ static int host_watch(const struct weft_host *host,
 	struct weft_opened *o = opened_of(host);
 	struct weft_session *s = o->session;
 
+	if (!ALLOWED_ERROR("watch_processes", err))
+		return -EPERM;
 	if (!event)
 		return weft_fail(err, -EINVAL, "PLUGIN_WATCH",
 				 "watch_processes() without a function");
@@ -139,7 +161,7 @@ static int host_watch(const struct weft_host *host,
 
 static int host_field_match(const char *field, const char *text)
 {
-	return !*field || weft_glob_match(field, text);
+	return ALLOWED("field_match") && (!*field || weft_glob_match(field, text));
 }
 
 /* ---- types ---- */
@@ -193,9 +215,12 @@ static int host_function(const struct weft_host *host, const char *module, const
 {
 	struct weft_func_info info = {.struct_size = sizeof(info)};
 	struct weft_arena *arena;
-	struct weft_btfs *btfs = told_from(opened_of(host), &arena, err);
+	struct weft_btfs *btfs;
 	int ret;
 
+	if (!ALLOWED_ERROR("kernel_function", err))
+		return -EPERM;
+	btfs = told_from(opened_of(host), &arena, err);
 	if (!btfs)
 		return -ENOMEM;
 	ret = weft_btf_tell_function(btfs, arena, module, name ? name : "", &info, err);
@@ -209,9 +234,12 @@ static int host_function_type(const struct weft_host *host, int32_t fd, uint32_t
 {
 	struct weft_func_info info = {.struct_size = sizeof(info)};
 	struct weft_arena *arena;
-	struct weft_btfs *btfs = told_from(opened_of(host), &arena, err);
+	struct weft_btfs *btfs;
 	int ret;
 
+	if (!ALLOWED_ERROR("function_type", err))
+		return -EPERM;
+	btfs = told_from(opened_of(host), &arena, err);
 	if (!btfs)
 		return -ENOMEM;
 	ret = weft_btf_tell_function_type(btfs, arena, fd, id, &info, err);
@@ -237,11 +265,14 @@ static int host_functions(const struct weft_host *host, const char *module,
 {
 	struct functions f = {.fn = fn, .arg = arg};
 	struct weft_arena *arena;
-	struct weft_btfs *btfs = told_from(opened_of(host), &arena, err);
+	struct weft_btfs *btfs;
 	struct weft_btf *btf;
 	bool attachable;
 	int ret, fd;
 
+	if (!ALLOWED_ERROR("kernel_functions", err))
+		return -EPERM;
+	btfs = told_from(opened_of(host), &arena, err);
 	if (!btfs)
 		return -ENOMEM;
 	ret = weft_btfs_module(btfs, module, &btf, &fd, &attachable, err);
@@ -253,9 +284,12 @@ static int host_type(const struct weft_host *host, const char *module, const cha
 {
 	struct weft_type_info info = {.struct_size = sizeof(info)};
 	struct weft_arena *arena;
-	struct weft_btfs *btfs = told_from(opened_of(host), &arena, err);
+	struct weft_btfs *btfs;
 	int ret;
 
+	if (!ALLOWED_ERROR("kernel_type", err))
+		return -EPERM;
+	btfs = told_from(opened_of(host), &arena, err);
 	if (!btfs)
 		return -ENOMEM;
 	ret = weft_btf_tell_type(btfs, arena, module, name ? name : "", kind, &info, err);
@@ -285,8 +319,11 @@ static int host_elf_read(const struct weft_host *host, const struct weft_elf_req
 			 const struct weft_elf **out, struct weft_error *err)
 {
 	struct weft_session *s = opened_of(host)->session;
-	int ret = weft_session_elf_reader(s, err);
+	int ret;
 
+	if (!ALLOWED_ERROR("elf_read", err))
+		return -EPERM;
+	ret = weft_session_elf_reader(s, err);
 	return ret ? ret : weft_elf_read(s->elf_reader, request, out, err);
 }
 
@@ -294,7 +331,7 @@ static void host_elf_release(const struct weft_host *host, const struct weft_elf
 {
 	struct weft_session *s = opened_of(host)->session;
 
-	if (s->elf_reader)
+	if (ALLOWED("elf_release") && s->elf_reader)
 		weft_elf_release(s->elf_reader, elf);
 }
 
@@ -304,19 +341,25 @@ static int host_elf_functions(const struct weft_host *host, const struct weft_el
 			      struct weft_error *err)
 {
 	struct weft_session *s = opened_of(host)->session;
-	int ret = weft_session_elf_reader(s, err);
+	int ret;
 
+	if (!ALLOWED_ERROR("elf_functions", err))
+		return -EPERM;
+	ret = weft_session_elf_reader(s, err);
 	return ret ? ret : weft_elf_functions(s->elf_reader, elf, request, addresses, n, out, err);
 }
 
 static int host_members(const struct weft_host *host, const char *const *paths, size_t n,
 			uint32_t *offsets, struct weft_error *err)
 {
-	struct weft_btf_member *members = calloc(n + 1, sizeof(*members));
+	struct weft_btf_member *members;
 	size_t i;
 	int ret;
 
 	(void)host;
+	if (!ALLOWED_ERROR("kernel_members", err))
+		return -EPERM;
+	members = calloc(n + 1, sizeof(*members));
 	if (!members)
 		return weft_nomem(err);
 	for (i = 0; i < n; i++)
@@ -332,6 +375,58 @@ static int host_members(const struct weft_host *host, const char *const *paths, 
 	return ret;
 }
 
+/* ---- the registry, options ---- */
+
+static int host_probe_add(struct weft_registry *registry, const struct weft_probe_desc *desc,
+			  uint64_t data, const struct weft_probe **out, struct weft_error *err)
+{
+	return ALLOWED_ERROR("probe_add", err) ? weft_registry_add(registry, desc, data, out, err)
+					       : -EPERM;
+}
+
+static const struct weft_probe *host_probe_find(struct weft_registry *registry,
+						const struct weft_probe_desc *desc)
+{
+	return ALLOWED("probe_find") ? weft_registry_find(registry, desc) : NULL;
+}
+
+static void host_probe_retire(struct weft_registry *registry, const struct weft_probe *probe)
+{
+	if (ALLOWED("probe_retire"))
+		weft_registry_retire(registry, probe);
+}
+
+static int host_probe_extended(struct weft_registry *registry, const struct weft_probe *probe)
+{
+	return ALLOWED("probe_extended") ? weft_registry_extended(registry, probe) : -EPERM;
+}
+
+static uint64_t host_probe_data(const struct weft_probe *probe)
+{
+	return ALLOWED("probe_data") ? weft_probe_data(probe) : 0;
+}
+
+static void host_probe_desc(const struct weft_probe *probe, struct weft_probe_desc *out)
+{
+	if (ALLOWED("probe_desc"))
+		weft_probe_desc(probe, out);
+}
+
+static int host_param_is_set(const struct weft_params *params, const char *name)
+{
+	return ALLOWED("param_is_set") && weft_params_is_set(params, name);
+}
+
+static int64_t host_param_int(const struct weft_params *params, const char *name)
+{
+	return ALLOWED("param_int") ? weft_params_int(params, name) : 0;
+}
+
+static const char *host_param_string(const struct weft_params *params, const char *name)
+{
+	return ALLOWED("param_string") ? weft_params_string(params, name) : NULL;
+}
+
 void weft_host_init(struct weft_opened *o)
 {
 	o->host = (struct weft_host){
@@ -341,15 +436,15 @@ void weft_host_init(struct weft_opened *o)
 		.fail = host_fail,
 		.context = host_context,
 		.log = host_log,
-		.probe_add = weft_registry_add,
-		.probe_find = weft_registry_find,
-		.probe_retire = weft_registry_retire,
-		.probe_extended = weft_registry_extended,
-		.probe_data = weft_probe_data,
-		.probe_desc = weft_probe_desc,
-		.param_is_set = weft_params_is_set,
-		.param_int = weft_params_int,
-		.param_string = weft_params_string,
+		.probe_add = host_probe_add,
+		.probe_find = host_probe_find,
+		.probe_retire = host_probe_retire,
+		.probe_extended = host_probe_extended,
+		.probe_data = host_probe_data,
+		.probe_desc = host_probe_desc,
+		.param_is_set = host_param_is_set,
+		.param_int = host_param_int,
+		.param_string = host_param_string,
 		.target = host_target,
 		.loss = host_loss,
 		.trial_program = host_trial,

@@ -451,14 +451,12 @@ int weft_info_describe(struct weft_opened *o, const struct weft_probe *probe,
 {
 	struct copier c = {.provider = o, .probe = probe, .err = err};
 	struct weft_probe_info raw = {.struct_size = sizeof(raw), .brief = brief};
-	size_t before = weft_error_count(err);
 	int ret;
 
 	memset(out, 0, sizeof(*out));
-	weft_opened_enter(o);
-	ret = o->provider->probe_info(o->instance, probe, with, &raw, err);
+	ret = weft_slot_probe_info(o, probe, with, &raw, err);
 	if (ret)
-		return weft_opened_failed(o, ret, before, "probe_info", err);
+		return ret;
 	c.arena = weft_arena_create();
 	if (!c.arena)
 		return weft_nomem(err);

@@ -216,6 +216,28 @@ void weft_opened_finish(struct weft_opened *o);
 /* Makes a plugin's error say something, and whose it is. */
 int weft_opened_failed(struct weft_opened *o, int code, size_t reports_before, const char *doing,
 		       struct weft_error *err);
+/* slots.c: the slots of a provider, each with all that is checked before and after it. */
+int weft_slot_open(struct weft_opened *o, struct weft_error *err);
+void weft_slot_close(struct weft_opened *o);
+int weft_slot_populate(struct weft_opened *o, struct weft_error *err);
+int weft_slot_populate_match(struct weft_opened *o, const struct weft_probe_desc *pattern,
+			     struct weft_error *err);
+int weft_slot_provide(struct weft_opened *o, const struct weft_probe_desc *desc,
+		      struct weft_error *err);
+int weft_slot_probe_info(struct weft_opened *o, const struct weft_probe *probe,
+			 const struct weft_params *with, struct weft_probe_info *out,
+			 struct weft_error *err);
+int weft_slot_probe_note(struct weft_opened *o, const struct weft_probe *probe,
+			 const struct weft_params *with, const char **out, struct weft_error *err);
+int weft_slot_describe(struct weft_opened *o, const char **out, struct weft_error *err);
+int weft_slot_attach(struct weft_opened *o, const struct weft_attach_request *request,
+		     struct weft_attachment **out, struct weft_error *err);
+void weft_slot_detach(struct weft_opened *o, struct weft_attachment *attachment);
+int weft_slot_discover_fd(struct weft_opened *o, struct weft_error *err);
+int weft_slot_discover(struct weft_opened *o, struct weft_error *err);
+void weft_slot_process_event(struct weft_opened *o, const struct weft_process_event *event);
+
+/* providers.c */
 /* Makes providers announce what a pattern needs. Nothing matched: the reason; *may_come tells that
  * probes may still be discovered. */
 int weft_session_ask(struct weft_session *s, const struct weft_pattern *pattern, bool *may_come,

@@ -65,7 +65,6 @@ static const struct weft_provider_settings *settings_for(const struct weft_sessi
 int weft_opened_open(struct weft_opened *o, struct weft_error *err)
 {
 	const struct weft_provider_settings *settings;
-	size_t before;
 	int ret;
 
 	if (o->instance)
@@ -76,19 +75,18 @@ int weft_opened_open(struct weft_opened *o, struct weft_error *err)
 				 settings ? settings->n_settings : 0, &o->params, err);
 	if (ret)
 		return ret;
-	before = weft_error_count(err);
-	ret = o->provider->open(&o->host, o->params, &o->instance, err);
-	if (!ret && !o->instance)
-		ret = weft_fail(err, -EIO, "PLUGIN_OPEN_NULL", "open() gave no instance");
+	ret = weft_slot_open(o, err);
 	if (ret) {
 		o->instance = NULL;
 		weft_params_destroy(o->params);
 		o->params = NULL;
-		return weft_opened_failed(o, ret, before, "open", err);
+		return ret;
 	}
 	if (HAS_SLOT(o->provider, discover_fd) && HAS_SLOT(o->provider, discover))
-		o->discover_fd = o->provider->discover_fd(o->instance);
-	return 0;
+		ret = weft_slot_discover_fd(o, err);
+	if (ret)
+		weft_opened_finish(o);
+	return ret;
 }
 
 void weft_opened_enter(struct weft_opened *o)
@@ -100,7 +98,7 @@ void weft_opened_enter(struct weft_opened *o)
 void weft_opened_finish(struct weft_opened *o)
 {
 	if (o->instance)
-		o->provider->close(o->instance);
+		weft_slot_close(o);
 	o->instance = NULL;
 	weft_params_destroy(o->params);
 	o->params = NULL;
@@ -132,32 +130,23 @@ static int populate_match(struct weft_opened *o, const struct weft_pattern *patt
 		.function = pattern->field[WEFT_FIELD_FUNCTION],
 		.name = pattern->field[WEFT_FIELD_NAME],
 	};
-	size_t before = weft_error_count(why);
-	int ret;
+	int ret = weft_slot_populate_match(o, &d, why);
 
-	weft_opened_enter(o);
-	ret = o->provider->populate_match(o->instance, o->registry, &d, why);
-	if (ret)
-		ret = weft_opened_failed(o, ret, before, "populate_match", why);
 	return ret == -ENOMEM ? ret : 0;
 }
 
 static int populate(struct weft_opened *o, const struct weft_pattern *pattern,
 		    struct weft_error *why, struct weft_error *err)
 {
-	size_t before = weft_error_count(err);
 	int ret;
 
 	if (HAS_SLOT(o->provider, populate_match))
 		return populate_match(o, pattern, why);
 	if (o->populated || !HAS_SLOT(o->provider, populate))
 		return 0;
-	weft_opened_enter(o);
-	ret = o->provider->populate(o->instance, o->registry, err);
-	if (ret)
-		return weft_opened_failed(o, ret, before, "populate", err);
-	o->populated = true;
-	return 0;
+	ret = weft_slot_populate(o, err);
+	o->populated = !ret;
+	return ret;
 }
 
 static int stop_at_first(const struct weft_probe *probe, void *arg)
@@ -202,14 +191,8 @@ static int ask(struct weft_opened *o, const struct weft_pattern *pattern, struct
 		if (ret)
 			return weft_nomem(err);
 		d.provider = o->provider->name;
-		if (HAS_SLOT(o->provider, provide)) {
-			size_t before = weft_error_count(why);
-
-			weft_opened_enter(o);
-			ret = o->provider->provide(o->instance, o->registry, &d, why);
-			if (ret)
-				weft_opened_failed(o, ret, before, "provide", why);
-		}
+		if (HAS_SLOT(o->provider, provide))
+			weft_slot_provide(o, &d, why);
 		free(storage);
 		if (matches_any(s, &own))
 			return 0;
@@ -311,8 +294,8 @@ int weft_session_mechanism(struct weft_session *s, const char *provider, const c
 		ret = weft_opened_open(o, err);
 		if (ret)
 			return ret;
-		*out = HAS_SLOT(o->provider, describe) ? o->provider->describe(o->instance) : NULL;
-		return 0;
+		*out = NULL;
+		return HAS_SLOT(o->provider, describe) ? weft_slot_describe(o, out, err) : 0;
 	}
 	return weft_fail(err, -ENOENT, "PROBE_NO_PROVIDER", "no provider named %s", provider);
 }

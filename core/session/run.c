@@ -113,7 +113,7 @@ static void on_process_event(const struct weft_process_event *event, void *arg)
 	weft_symbols_event(s->symbols, event);
 	for (i = 0; i < s->n_providers; i++)
 		if (s->providers[i].process_event)
-			s->providers[i].process_event(s->providers[i].process_instance, event);
+			weft_slot_process_event(&s->providers[i], event);
 }
 
 int weft_session_poll_processes(struct weft_session *s)

@@ -129,9 +129,9 @@ int weft_session_note(struct weft_session *s, const struct weft_probe *probe, co
 	ret = plain_options(o, &none, err);
 	if (ret)
 		return ret;
-	*out = p->probe_note(o->instance, probe, none);
+	ret = weft_slot_probe_note(o, probe, none, out, err);
 	weft_params_destroy(none);
-	return 0;
+	return ret;
 }
 
 /* ---- preparing ---- */

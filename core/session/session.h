@@ -41,6 +41,10 @@ int weft_session_create(const struct weft_session_env *env, struct weft_session 
 			struct weft_error *err);
 void weft_session_destroy(struct weft_session *s);
 
+/* Whether this thread is in a slot of a plugin, and which: for who handles a crash, since it may be
+ * asked in a signal handler. The texts are good as long as that is so. */
+bool weft_session_inside(const char **provider, const char **slot);
+
 /* ---- looking ---- */
 
 /* Restricts the session to processes before anything is opened (list -p). pids are copied. */

@@ -20,9 +20,30 @@
  *   load                     a program that no kernel loads: of a type that does not exist
  *   verifier                 an argument where the verifier allows none
  *   twice                    two probes with one identity
+ *   write-host, write-target it overwrites what is const, in populate()
+ *   write-request            ... in attach()
+ *   attach-null              attach() succeeds without an attachment
+ *   attach-again             ... and gives one attachment for all calls
+ *   attach-status, -done, -unit   ... and answers with nonsense
+ *   describe-endless, note-control   a text that does not end, or is not printable
+ *   tag                      an error's tag that is none
+ *   discover-fd              a descriptor that is none
+ *   thread                   a thread of its own calls the host
+ *   old-error                an error object is used after its slot has returned
+ *   slow, hang               populate() takes 5.1 seconds, or for ever
+ *   crash-populate, crash-attach, abort   the process is brought down, attach() having attached
+ *   unwind                   populate() ends its thread
+ *   leave-open, leave-thread what it made is still there at the end
+ *   unsteady                 probe_info() does not say the same twice
+ *   provide-anything         provide() refuses nothing
+ *   static-state             there can be but one session
+ *   cookie-unknown           events come with cookies that nobody gave
  *
- * and those of infos[] below.
+ * and those of the descriptions below.
  */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -30,17 +51,22 @@
 #include "fx.h"
 #include "support/file.h"
 
-#define CHOICES                                                                                      \
-	"none|watch|silent-open|silent-populate|silent-provide|silent-info|silent-attach|open-null|" \
-	"attach-one|attach-all|attach-const|attach-most|load|verifier|twice|args-many|"              \
-	"args-nowhere|"                                                                              \
-	"arg-small|arg-large|arg-name|arg-name-long|arg-name-unending|arg-name-twice|"               \
-	"arg-type|arg-size|arg-space|arg-flags|arg-text|arg-unreadable|ops-many|ops-nowhere|"        \
-	"scope|ctx-kind|ctx-size|load-flags|cookie|identity|field-keys|map-keys|map-fd|map-other|"   \
-	"map-size|map-align|role|no-frame|no-entry|entry-other|entry-role|retval|guard|"             \
-	"location|prototype|names-many|names-nowhere|name-none|name-empty|name-long|name-garbled|"   \
-	"name-path|no-due|period|layouts-many|layouts-nowhere|layout-small|layout-text|layout-arg|"  \
-	"layout-const|layout-pair|layouts-fewer|layouts-changed"
+#define CHOICES                                                                                       \
+	"none|watch|silent-open|silent-populate|silent-provide|silent-info|silent-attach|open-null|"  \
+	"attach-one|attach-all|attach-const|attach-most|load|verifier|twice|args-many|"               \
+	"args-nowhere|"                                                                               \
+	"arg-small|arg-large|arg-name|arg-name-long|arg-name-unending|arg-name-twice|"                \
+	"arg-type|arg-size|arg-space|arg-flags|arg-text|arg-unreadable|ops-many|ops-nowhere|"         \
+	"scope|ctx-kind|ctx-size|load-flags|cookie|identity|field-keys|map-keys|map-fd|map-other|"    \
+	"map-size|map-align|role|no-frame|no-entry|entry-other|entry-role|retval|guard|"              \
+	"location|prototype|names-many|names-nowhere|name-none|name-empty|name-long|name-garbled|"    \
+	"name-path|no-due|period|layouts-many|layouts-nowhere|layout-small|layout-text|layout-arg|"   \
+	"layout-const|layout-pair|"                                                                   \
+	"write-host|write-target|write-request|info-size|info-behind|attach-null|attach-again|"       \
+	"attach-status|attach-done|attach-unit|describe-endless|note-control|tag|discover-fd|thread|" \
+	"old-error|slow|hang|crash-populate|crash-attach|abort|unwind|leave-open|"                    \
+	"leave-thread|unsteady|static-state|provide-anything|cookie-unknown|"                         \
+	"layouts-fewer|layouts-changed"
 
 static const struct weft_option_spec option_wrong = {
 	.struct_size = sizeof(option_wrong),
@@ -64,7 +90,14 @@ struct weft_instance {
 	struct weft_arg args[2];
 	int event_fd; /* -1: nothing is discovered */
 	bool discovered;
+	unsigned int asked;
+	struct weft_error *old;
+	struct weft_attachment *first;
 };
+
+static unsigned int n_open;
+static volatile int *volatile nowhere = (volatile int *)16;
+static char long_name[4096];
 
 static bool wrong(const struct weft_instance *in, const char *what)
 {
@@ -83,6 +116,8 @@ static int wrong_open(const struct weft_host *host, const struct weft_params *pa
 		return 0;
 	if (!strcmp(what, "watch"))
 		return host->watch_processes(host, NULL, NULL, err);
+	if (!strcmp(what, "static-state") && n_open)
+		return host->fail(err, -EBUSY, "FX_BUSY", "fx-wrong is open already");
 	ret = fx_open(sizeof(**out), host, params, out, err);
 	if (ret)
 		return ret;
@@ -90,14 +125,65 @@ static int wrong_open(const struct weft_host *host, const struct weft_params *pa
 	(*out)->event_fd = wrong(*out, "layouts-fewer") || wrong(*out, "layouts-changed")
 				   ? eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK)
 				   : -1;
+	n_open++;
 	return 0;
 }
 
 static void wrong_close(struct weft_instance *in)
 {
+	n_open--;
 	if (in->event_fd >= 0)
 		close(in->event_fd);
 	free(in);
+}
+
+/* ---- what is wrong with populate() ---- */
+
+struct stranger {
+	struct weft_instance *in;
+	struct weft_registry *registry;
+};
+
+static void *call_host(void *arg)
+{
+	const struct stranger *s = arg;
+
+	fx_add(&s->in->fx, s->registry, "", "thread", "call", 99, NULL, NULL);
+	return NULL;
+}
+
+static void *wait_for_ever(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+static void wrong_moment(struct weft_instance *in, struct weft_registry *registry)
+{
+	const struct weft_host *host = in->fx.host;
+	struct stranger s = {in, registry};
+	pthread_t thread;
+
+	if (wrong(in, "write-host")) {
+		((struct weft_host *)host)->log = NULL;
+	} else if (wrong(in, "write-target")) {
+		((struct weft_target *)host->target(host))->n_pids = 7000;
+	} else if (wrong(in, "thread")) {
+		if (!pthread_create(&thread, NULL, call_host, &s))
+			pthread_join(thread, NULL);
+	} else if (wrong(in, "leave-thread")) {
+		if (!pthread_create(&thread, NULL, wait_for_ever, NULL))
+			pthread_detach(thread);
+	} else if (wrong(in, "slow")) {
+		usleep(5100000);
+	} else if (wrong(in, "hang")) {
+		wait_for_ever(NULL);
+	} else if (wrong(in, "crash-populate")) {
+		*nowhere = 1;
+	} else if (wrong(in, "unwind")) {
+		pthread_exit(NULL);
+	}
 }
 
 static int wrong_populate(struct weft_instance *in, struct weft_registry *registry,
@@ -106,6 +192,7 @@ static int wrong_populate(struct weft_instance *in, struct weft_registry *regist
 	char name[2] = "0";
 	int ret = wrong(in, "silent-populate") ? -EIO : 0;
 
+	wrong_moment(in, registry);
 	for (uint64_t i = 0; i < 8 && !ret; i++, name[0]++)
 		ret = fx_add(&in->fx, registry, "", name, "call", i, NULL, err);
 	if (!ret)
@@ -120,9 +207,13 @@ static int wrong_populate(struct weft_instance *in, struct weft_registry *regist
 static int wrong_provide(struct weft_instance *in, struct weft_registry *registry,
 			 const struct weft_probe_desc *desc, struct weft_error *err)
 {
-	(void)registry;
 	if (wrong(in, "silent-provide"))
 		return -EBADF;
+	in->old = err;
+	if (wrong(in, "provide-anything"))
+		return in->fx.host->probe_add(registry, desc, CONST, NULL, err);
+	if (wrong(in, "tag"))
+		return in->fx.host->fail(err, -ENOENT, "no tag", "a tag that is none");
 	return in->fx.host->fail(err, -ENOENT, "FX_NONE", "fx-wrong provides no '%s'", desc->name);
 }
 
@@ -131,7 +222,6 @@ static int wrong_provide(struct weft_instance *in, struct weft_registry *registr
 static const struct weft_loc_op nr[] = {FX_CTX(8, 4)}, one[] = {FX_CONST(1)};
 static const struct weft_loc_op beyond[] = {FX_CTX(12, 8)};
 static const struct weft_loc_op too_far[] = {FX_CTX(9000, 8)}; /* PERF_MAX_TRACE_SIZE is 8192 */
-static char long_name[4096];
 
 static void wrong_names(struct weft_instance *in, struct weft_location *l)
 {
@@ -227,6 +317,14 @@ static void wrong_load(struct weft_instance *in, struct weft_probe_info *out)
 		out->schedule.period_ns = 1000;
 	else if (wrong(in, "period"))
 		out->schedule.period_ns = UINT64_MAX;
+	else if (wrong(in, "info-size"))
+		out->struct_size = 8;
+	else if (wrong(in, "info-behind"))
+		((char *)out)[sizeof(*out) + 100] = 1;
+	else if (wrong(in, "unsteady"))
+		out->n_args = 1 + in->asked++ % 2;
+	else if (wrong(in, "old-error"))
+		in->fx.host->fail(in->old, -EIO, "FX_OLD", "too late");
 }
 
 static void wrong_identity(struct weft_instance *in, struct weft_probe_info *out)
@@ -362,7 +460,27 @@ static int make(struct fx *fx, int prog_fd, const struct weft_attach_probe *p)
 	if (which == RETURN)
 		strcpy(name, "sys_exit_");
 	strcat(name, which < FX_COUNT(calls) ? calls[which] : "getppid");
-	return fx_tracepoint("syscalls", name, prog_fd, p->cookie);
+	return fx_tracepoint("syscalls", name, prog_fd,
+			     p->cookie + (wrong(in, "cookie-unknown") ? 100000 : 0));
+}
+
+static void wrong_answer(struct weft_instance *in, const struct weft_attach_request *request)
+{
+	if (wrong(in, "attach-most") || wrong(in, "attach-done")) {
+		*request->done = wrong(in, "attach-done") ? 9 : 7;
+		*request->total = 8;
+		*request->unit = "CPUs";
+	} else if (wrong(in, "attach-status")) {
+		request->status[0] = 1;
+	} else if (wrong(in, "attach-unit")) {
+		*request->unit = memset(long_name, 'u', sizeof(long_name));
+	} else if (wrong(in, "write-request")) {
+		((struct weft_attach_request *)request)->prog_fd = -1;
+	} else if (wrong(in, "crash-attach")) {
+		*nowhere = 1;
+	} else if (wrong(in, "abort")) {
+		abort();
+	}
 }
 
 static int wrong_attach(struct weft_instance *in, const struct weft_attach_request *request,
@@ -378,25 +496,45 @@ static int wrong_attach(struct weft_instance *in, const struct weft_attach_reque
 		*out = fx_attachment(0);
 		return *out ? 0 : -ENOMEM;
 	}
-	ret = fx_attach_each(&in->fx, request, make, out, err);
-	if (!ret && wrong(in, "attach-most")) {
-		*request->done = 7;
-		*request->total = 8;
-		*request->unit = "CPUs";
+	if (wrong(in, "attach-null"))
+		return 0;
+	if (wrong(in, "attach-again") && in->first) {
+		*out = in->first;
+		return 0;
 	}
-	return ret;
+	ret = fx_attach_each(&in->fx, request, make, out, err);
+	if (ret)
+		return ret;
+	in->first = *out;
+	wrong_answer(in, request);
+	return 0;
 }
 
 static void wrong_detach(struct weft_instance *in, struct weft_attachment *at)
 {
-	(void)in;
+	if (wrong(in, "leave-open") && fcntl(at->held[0].fd, F_DUPFD_CLOEXEC, 0) < 0)
+		abort();
 	fx_attachment_free(at);
 }
 
-/* A probe that is traced is said to have layouts more. */
+/* ---- what it says of itself ---- */
+
+static const char *wrong_describe(struct weft_instance *in)
+{
+	return wrong(in, "describe-endless") ? memset(long_name, 'd', sizeof(long_name)) : NULL;
+}
+
+static const char *wrong_probe_note(struct weft_instance *in, const struct weft_probe *probe,
+				    const struct weft_params *with)
+{
+	(void)probe;
+	(void)with;
+	return wrong(in, "note-control") ? "\033[2J" : NULL;
+}
+
 static int wrong_discover_fd(struct weft_instance *in)
 {
-	return in->event_fd;
+	return wrong(in, "discover-fd") ? 987654 : in->event_fd;
 }
 
 static int wrong_discover(struct weft_instance *in, struct weft_registry *registry,
@@ -431,4 +569,6 @@ WEFT_EXPORT const struct weft_provider weft_provider_plugin = {
 	.detach = wrong_detach,
 	.discover_fd = wrong_discover_fd,
 	.discover = wrong_discover,
+	.describe = wrong_describe,
+	.probe_note = wrong_probe_note,
 };

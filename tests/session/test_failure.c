@@ -62,6 +62,32 @@ Test(failure, ATTACH_NONE)
 	start_fails("attach-all", EIGHT, "ATTACH_NONE", "none of 8 probes");
 }
 
+Test(failure, PLUGIN_ATTACH_NULL)
+{
+	start_fails("attach-null", EIGHT, "PLUGIN_ATTACH_NULL", "provider fx-wrong succeeded");
+}
+
+/* Both programs were to be attached, and the one attachment is detached once. */
+Test(failure, PLUGIN_ATTACH_TWICE)
+{
+	start_fails("attach-again", EIGHT CONST, "PLUGIN_ATTACH_TWICE",
+		    "provider fx-wrong gave one");
+}
+
+Test(failure, PLUGIN_ATTACH)
+{
+	start_fails("attach-status", EIGHT, "PLUGIN_ATTACH", "provider fx-wrong gave a status");
+	start_fails("attach-done", EIGHT, "PLUGIN_ATTACH",
+		    "provider fx-wrong says that it attached");
+	start_fails("attach-unit", EIGHT, "PLUGIN_ATTACH", "provider fx-wrong gave a unit");
+}
+
+Test(failure, PLUGIN_WROTE_CONST)
+{
+	start_fails("write-request", EIGHT, "PLUGIN_WROTE_CONST",
+		    "provider fx-wrong has overwritten the request");
+}
+
 Test(failure, PROGRAM_REJECTED)
 {
 	start_fails("load", EIGHT CONST, "PROGRAM_REJECTED", "weft_");

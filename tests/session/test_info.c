@@ -70,6 +70,14 @@ static const struct wrong_info {
 	{"silent-info", "fx-wrong::0:call", "exit", "PLUGIN_SILENT", "without a reason"},
 	{"open-null", "fx-wrong::0:call", "exit", "PLUGIN_OPEN_NULL", ""},
 	{"watch", "fx-wrong::0:call", "exit", "PLUGIN_WATCH", "without a function"},
+	{"info-size", "fx-wrong::0:call", "exit", "PLUGIN_INFO_SIZE", "has changed the size"},
+	{"info-behind", "fx-wrong::0:call", "exit", "PLUGIN_INFO_SIZE", "has written behind"},
+	{"write-host", "fx-wrong::0:call", "exit", "PLUGIN_WROTE_CONST", "the host's functions"},
+	{"write-target", "fx-wrong::0:call", "exit", "PLUGIN_WROTE_CONST", "the session's target"},
+	{"thread", "fx-wrong::0:call", "exit", "PLUGIN_HOST_CALL", "probe_add()"},
+	{"old-error", "fx-wrong::0:call", "exit", "PLUGIN_HOST_CALL", "fail()"},
+	{"discover-fd", "fx-wrong::0:call", "exit", "PLUGIN_DISCOVER_FD", "none of this process"},
+	{"tag", "fx-wrong::none:call", "exit", "PLUGIN_TAG", "a tag that is none"},
 };
 
 static void expect_refused(const struct wrong_info *w)
@@ -99,7 +107,7 @@ static void expect_refused(const struct wrong_info *w)
 		cr_expect_str_eq(e.tag, w->tag, "%s: %s", w->wrong, rig_errors(&r));
 		cr_expect(strstr(e.text, w->words), "%s: %s", w->wrong, e.text);
 	}
-	if (!strcmp(w->tag, "PLUGIN_INFO"))
+	if (!strncmp(w->tag, "PLUGIN_", 7))
 		cr_expect(strstr(rig_errors(&r), "fx-wrong"), "%s: %s", w->wrong, rig_errors(&r));
 	cr_expect_eq(weft_error_count(r.err), 1, "%s: %s", w->wrong, rig_errors(&r));
 	cr_expect_eq(rig_start(&r), -EINVAL, "%s: what was not prepared does not start", w->wrong);
@@ -175,6 +183,31 @@ Test(info, layouts_that_change_while_they_are_traced)
 		cr_expect_geq(cap_total(cap_last_table(&r.cap, "n")), 1, "the old ones go on");
 		rig_finish(&r);
 	}
+}
+
+Test(info, PLUGIN_INFO_SIZE)
+{
+	expect_tag_refused("PLUGIN_INFO_SIZE");
+}
+
+Test(info, PLUGIN_WROTE_CONST)
+{
+	expect_tag_refused("PLUGIN_WROTE_CONST");
+}
+
+Test(info, PLUGIN_HOST_CALL)
+{
+	expect_tag_refused("PLUGIN_HOST_CALL");
+}
+
+Test(info, PLUGIN_DISCOVER_FD)
+{
+	expect_tag_refused("PLUGIN_DISCOVER_FD");
+}
+
+Test(info, PLUGIN_TAG)
+{
+	expect_tag_refused("PLUGIN_TAG");
 }
 
 /* The same provider, with nothing wrong. */
@@ -278,6 +311,42 @@ Test(info, describe_and_mechanism)
 	cr_expect_null(how);
 	cr_expect_eq(weft_session_mechanism(r.session, "nobody", &how, r.err), -ENOENT);
 	rig_expect_tag(&r, 0, "PROBE_NO_PROVIDER");
+	rig_finish(&r);
+}
+
+static int note(const struct weft_probe *probe, void *arg)
+{
+	struct rig *r = arg;
+	const char *text;
+
+	cr_expect_eq(weft_session_note(r->session, probe, &text, r->err), -EPROTO);
+	cr_expect_null(text);
+	return 1;
+}
+
+Test(info, PLUGIN_TEXT)
+{
+	struct weft_pattern pattern;
+	const char *how;
+	struct rig r;
+
+	rig_init(&r);
+	rig_prepare(&r, "version: 1\n"
+			"providers: {fx-wrong: {wrong: describe-endless}}\n"
+			"probes: [{probe: 'fx-wrong::0:call', do: [exit]}]\n");
+	cr_expect_eq(weft_session_mechanism(r.session, "fx-wrong", &how, r.err), -EPROTO);
+	cr_expect_null(how);
+	rig_expect_tag(&r, 0, "PLUGIN_TEXT");
+	rig_finish(&r);
+
+	rig_init(&r);
+	rig_prepare(&r, "version: 1\n"
+			"providers: {fx-wrong: {wrong: note-control}}\n"
+			"probes: [{probe: 'fx-wrong::0:call', do: [exit]}]\n");
+	cr_assert_eq(weft_pattern_parse("fx-wrong::0:call", &pattern, r.err), 0);
+	cr_expect_eq(weft_session_find(r.session, &pattern, note, &r, r.err), 1);
+	weft_pattern_finish(&pattern);
+	rig_expect_tag(&r, 0, "PLUGIN_TEXT");
 	rig_finish(&r);
 }
 

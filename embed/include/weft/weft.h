@@ -522,6 +522,10 @@ WEFT_API int weft_trace_sets(struct weft_trace *t,
 
 /* The nearest of n candidates to a misspelt word, or NULL if none is near. */
 WEFT_API const char *weft_trace_nearest(const char *word, const char *const *candidates, size_t n);
+/* Whether this thread is in a plugin's code, 1 or 0, and then which provider's, and in which of its
+ * functions: for a handler of signals, that says whose crash it is. The texts are good until the
+ * handler returns. */
+WEFT_API int weft_trace_in_plugin(const char **provider, const char **slot);
 /* "500ms", "10s", "5m". 0, -EINVAL or -ERANGE. */
 WEFT_API int weft_trace_duration(const char *text, uint64_t *ns);
 /* Text that strangers chose made fit for a terminal: controls, marks that turn the direction of
