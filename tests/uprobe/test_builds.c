@@ -4,6 +4,7 @@
  * placements; and what is odd about functions: aliases, namesakes, overloads, code that cannot bear
  * a probe.
  */
+#include "address.h"
 #include "harness.h"
 
 #define ROUNDS 20
@@ -103,25 +104,18 @@ Test(builds, stripped_by_address)
 	const char *program = UPROBE_PROGRAM_DIR "/stripped-O2";
 	struct worker w;
 	struct rig r;
-	unsigned long address = 0;
-	char line[256];
+	char address[32];
 
 	/* The dynamic symbols tell where eight() is; an address needs no symbol. */
-	FILE *f = popen("nm -D " UPROBE_PROGRAM_DIR "/stripped-O2", "r");
-	cr_assert_not_null(f);
-	while (fgets(line, sizeof(line), f))
-		if (strstr(line, " T eight\n"))
-			address = strtoul(line, NULL, 16);
-	pclose(f);
-	cr_assert_neq(address, 0);
+	address_of(program, "eight", address);
 	start(&r, &w, program, "calls");
 	rig_trace(&r, &w,
 		  "version: 1\n"
 		  "target: {pid: %d}\n"
 		  "probes:\n"
-		  "  - probe: 'uprobe:%s:0x%lx:entry'\n"
+		  "  - probe: 'uprobe:%s:%s:entry'\n"
 		  "    do: [{sum: {into: a6, value: arg6}}]\n"
-		  "  - probe: 'uprobe:%s:0x%lx:return'\n"
+		  "  - probe: 'uprobe:%s:%s:return'\n"
 		  "    do: [{sum: {into: ret, value: retval}}]\n",
 		  w.pid, program, address, program, address);
 	cr_expect_eq(sum_of(&r, "a6"), 6 * ROUNDS * (ROUNDS - 1) / 2);

@@ -4,6 +4,7 @@
  * counted once, although the first instructions run again whenever a stack has grown, and every
  * return, by whichever way out. The program checks its own results: it is not disturbed.
  */
+#include "address.h"
 #include "harness.h"
 
 #define MOVES UPROBE_PROGRAM_DIR "/moves"
@@ -90,29 +91,6 @@ static void refused(const char *function, const char *name, const char *value, c
 	refused_in(MOVES, function, name, value, tag, text);
 }
 
-/* Where main.deep is, as the note of its probe says. */
-static void address_of_deep(char out[32])
-{
-	const struct weft_probe *probe;
-	const char *note;
-	struct rig r;
-	size_t n;
-
-	rig_init(&r);
-	cr_assert_eq(rig_prepare(&r,
-				 "version: 1\n"
-				 "probes:\n"
-				 "  - probe: 'uprobe:%s:main.deep:entry'\n"
-				 "    do: [{count: {into: n}}]\n",
-				 MOVES),
-		     0, "%s", rig_errors(&r));
-	weft_session_program(r.session, 0, &probe, &n);
-	cr_assert_eq(weft_session_note(r.session, probe, &note, r.err), 0);
-	cr_assert_not_null(strstr(note, "room on the stack"), "%s", note);
-	snprintf(out, 32, "%.*s", (int)strcspn(note, " "), note);
-	rig_finish(&r);
-}
-
 /* Without symbols, by address: where a function ends is not known, and its entry is exact all the same. */
 Test(go, a_stripped_program)
 {
@@ -122,7 +100,7 @@ Test(go, a_stripped_program)
 	struct worker w;
 	struct rig r;
 
-	address_of_deep(deep);
+	address_of(MOVES, "main.deep", deep);
 	worker_program(&w, -1, argv);
 	rig_init(&r);
 	rig_trace(&r, &w,
