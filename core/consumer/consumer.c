@@ -121,6 +121,7 @@ void weft_consumer_destroy(struct weft_consumer *c)
 	weft_stream_finish(&c->stream);
 	free(c->captured.want);
 	free(c->captured.done);
+	free(c->captured.apart);
 	if (c->again_fd >= 0)
 		close(c->again_fd);
 	if (c->epoll_fd >= 0)
@@ -162,7 +163,7 @@ int weft_consumer_poll(struct weft_consumer *c, bool attached, bool *exiting, st
 	ret = ensure_ring(c, err);
 	if (ret)
 		return ret;
-	if (weft_controls_look(c))
+	if (weft_controls_look(c, attached))
 		return weft_nomem(err);
 	if (c->has_ring) {
 		c->err = err;
@@ -189,7 +190,7 @@ int weft_consumer_finish(struct weft_consumer *c, struct weft_error *err)
 		return ret;
 	/* What was seen earlier and still waits, then what came after. */
 	do {
-		if (weft_controls_look(c))
+		if (weft_controls_look(c, false))
 			return weft_nomem(err);
 		if (c->has_ring) {
 			c->err = err;

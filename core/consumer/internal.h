@@ -60,7 +60,9 @@ struct weft_consumer {
 		bool waiting;     /* want holds words that were not acted on yet */
 		uint64_t time_ns; /* when they were read */
 		bool exit;
-		uint64_t *want, *done; /* by index of plan->controls */
+		uint64_t *want, *done;  /* by index of plan->controls */
+		uint64_t *apart;        /* shows that no clear of their clause came after */
+		uint64_t half_since_ns; /* shows wait for their clears; 0: none */
 		size_t n;
 	} captured;
 };
@@ -174,7 +176,7 @@ static inline bool weft_frame_has_offset(const struct weft_frame *f)
 }
 
 /* controls.c */
-int weft_controls_look(struct weft_consumer *c);
+int weft_controls_look(struct weft_consumer *c, bool attached);
 bool weft_controls_changed(const struct weft_consumer *c);
 int weft_controls_act(struct weft_consumer *c, bool attached, bool *exiting, struct weft_error *err);
 
