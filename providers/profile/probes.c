@@ -118,6 +118,8 @@ static const struct weft_loc_op late[] = {
 	{.op = WEFT_LOC_SUB},
 };
 
+static const struct weft_loc_op counted[] = {{.op = WEFT_LOC_TIMER_COUNT}};
+
 static const struct weft_arg args[] = {
 	{
 		.struct_size = sizeof(struct weft_arg),
@@ -149,6 +151,14 @@ static const struct weft_arg args[] = {
 			  .n_names = COUNT(timer_names),
 			  .names = timer_names},
 	},
+	{
+		.struct_size = sizeof(struct weft_arg),
+		.name = "counted",
+		.type = {.struct_size = sizeof(struct weft_arg_type),
+			 .kind = WEFT_TYPE_INT,
+			 .size = 8},
+		.where = {.ops = counted, .n_ops = COUNT(counted)},
+	},
 };
 
 int weft_profile_probe_info(struct weft_instance *in, const struct weft_probe *probe,
@@ -175,7 +185,7 @@ int weft_profile_probe_info(struct weft_instance *in, const struct weft_probe *p
 	out->args = args;
 	out->n_args = COUNT(args);
 	out->arg_size = sizeof(args[0]);
-	out->prototype = "(kernel void *kpc, user void *upc, int64 late)";
+	out->prototype = "(kernel void *kpc, user void *upc, int64 late, uint64 counted)";
 	/* Without idle time, what does not come may well be idle. */
 	if (in->host->param_int(with, "idle"))
 		out->schedule = (struct weft_schedule){

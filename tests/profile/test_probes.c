@@ -97,9 +97,9 @@ Test(profile, what_a_program_needs_to_know)
 	cr_expect_eq(sample.pairing.role, WEFT_PAIRING_NONE);
 	cr_expect_eq(sample.retval.n_ops, 0);
 	cr_expect_eq(weft_location_check_info(&sample, h.err), 0, "%s", weft_error_text(h.err));
-	cr_assert_eq(sample.n_args, 3);
+	cr_assert_eq(sample.n_args, 4);
 	cr_expect_eq(sample.arg_size, sizeof(struct weft_arg));
-	static const char *const names[] = {"kpc", "upc", "late"};
+	static const char *const names[] = {"kpc", "upc", "late", "counted"};
 	for (size_t i = 0; i < 3; i++) {
 		cr_expect_str_eq(sample.args[i].name, names[i]);
 		cr_expect_gt(sample.args[i].where.n_ops, 0);
