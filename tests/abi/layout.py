@@ -163,7 +163,7 @@ def main():
         for line in found:
             print(line)
         if found:
-            print("Append instead, or see plugins/ABI.md, Versions; a draft's copy is refreshed by tests/abi/freeze.")
+            print("Append instead; plugins/ABI.md, Versions, says what may change and how.")
         sys.exit(1 if found else 0)
     if len(sys.argv) == 3 and sys.argv[1] == "table":
         layout = Layout(sys.argv[2])

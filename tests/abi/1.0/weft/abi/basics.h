@@ -11,12 +11,12 @@ extern "C" {
 #endif
 
 /* A version is major << 16 | minor. A core loads plugins from WEFT_ABI_OLDEST to WEFT_ABI_CURRENT.
- * Major 0 is the draft: it becomes 1.0 when the built-in providers have all been written on it. */
+ * plugins/ABI.md says which change needs which. */
 #define WEFT_ABI(major, minor)  (((uint32_t)(major) << 16) | (uint32_t)(minor))
 #define WEFT_ABI_MAJOR(version) ((uint32_t)(version) >> 16)
 #define WEFT_ABI_MINOR(version) ((uint32_t)(version)&0xffffu)
-#define WEFT_ABI_CURRENT        WEFT_ABI(0, 2)
-#define WEFT_ABI_OLDEST         WEFT_ABI(0, 2)
+#define WEFT_ABI_CURRENT        WEFT_ABI(1, 0)
+#define WEFT_ABI_OLDEST         WEFT_ABI(1, 0)
 
 #define WEFT_EXPORT __attribute__((visibility("default")))
 
