@@ -140,5 +140,7 @@ int weft_procwatch_fd(const struct weft_procwatch *w); /* an epoll descriptor */
 int weft_procwatch_poll(struct weft_procwatch *w,
 			void (*fn)(const struct weft_process_event *, void *), void *arg,
 			uint64_t *lost);
+/* Events lost that no poll has told of, nor will if this was the last. */
+uint64_t weft_procwatch_untold(const struct weft_procwatch *w);
 
 #endif

@@ -40,6 +40,7 @@ struct watched_cpu {
 	int fd;
 	struct weft_perf_ring ring;
 	void *memory;
+	uint64_t told;                          /* events lost, as records said */
 	uint64_t time;                          /* of the record below */
 	const struct perf_event_header *record; /* next to be delivered; NULL: none */
 	uint8_t *scratch;                       /* RECORD_BYTES; made when a record first wraps */
@@ -97,6 +98,7 @@ static int open_event(unsigned int cpu, bool mappings)
 	attr.config = PERF_COUNT_SW_DUMMY;
 	attr.sample_type = PERF_SAMPLE_TIME;
 	attr.sample_id_all = 1;
+	attr.read_format = PERF_FORMAT_LOST;
 	attr.use_clockid = 1;
 	attr.clockid = CLOCK_MONOTONIC;
 	attr.task = 1;
@@ -289,7 +291,7 @@ static void next_record(struct watched_cpu *c, uint64_t *lost)
 static bool deliver(struct weft_procwatch *w, void (*fn)(const struct weft_process_event *, void *),
 		    void *arg, uint64_t *lost)
 {
-	uint64_t limit = weft_clock_before();
+	uint64_t limit = weft_clock_before(), before;
 	bool left = false;
 	size_t i;
 
@@ -307,8 +309,10 @@ static bool deliver(struct weft_procwatch *w, void (*fn)(const struct weft_proce
 		if (!first || first->time > limit)
 			break;
 		e.time_ns = first->time;
+		before = *lost;
 		if (decode(first->record, &e, lost))
 			fn(&e, arg);
+		first->told += *lost - before;
 		weft_perf_ring_pop(&first->ring);
 		next_record(first, lost);
 	}
@@ -326,4 +330,20 @@ int weft_procwatch_poll(struct weft_procwatch *w,
 	if (deliver(w, fn, arg, lost))
 		deliver(w, fn, arg, lost);
 	return 0;
+}
+
+/* A record of what was lost comes with the first event that finds room again, and there may be none. */
+uint64_t weft_procwatch_untold(const struct weft_procwatch *w)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < w->n_cpus; i++) {
+		struct {
+			uint64_t value, lost;
+		} r;
+
+		if (read(w->cpus[i].fd, &r, sizeof(r)) == sizeof(r) && r.lost > w->cpus[i].told)
+			n += r.lost - w->cpus[i].told;
+	}
+	return n;
 }

@@ -79,6 +79,10 @@ static int watch(struct weft_loop *l, struct weft_error *err)
 	ret = add(l, weft_consumer_fd(s->consumer), SOURCE_RECORDS, 0, err);
 	if (!ret && s->procwatch)
 		ret = add(l, weft_procwatch_fd(s->procwatch), SOURCE_PROCESSES, 0, err);
+	/* Such a descriptor says once that there is something, and adding it has asked: a buffer
+	 * that is full by now would never be read. */
+	if (!ret && weft_session_poll_processes(s))
+		ret = weft_fail(err, -EIO, "RUN", "process events cannot be read");
 	for (i = 0; !ret && i < s->n_providers; i++)
 		if (s->providers[i].discover_fd >= 0)
 			ret = add(l, s->providers[i].discover_fd, SOURCE_DISCOVER, i, err);

@@ -26,6 +26,8 @@ static void count_misses(struct weft_session *s)
 	if (s->procset_misses)
 		weft_session_count_loss(s, "weft", weft_losses[WEFT_LOSS_PROGRAM_BUSY].tag,
 					s->procset_misses, "the programs that follow processes");
+	if (s->procwatch)
+		s->process_events_lost += weft_procwatch_untold(s->procwatch);
 	if (s->process_events_lost)
 		weft_session_count_loss(s, "weft", weft_losses[WEFT_LOSS_PROCESS_EVENTS_LOST].tag,
 					s->process_events_lost, NULL);

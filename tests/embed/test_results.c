@@ -290,12 +290,12 @@ Test(embed_results, read_while_running)
 
 /* ---- names of addresses ---- */
 
+/* All in one line: where a function begins is for the compiler to choose. */
 enum { OF_THIS_PROGRAM = __LINE__ + 3 };
+/* clang-format off */
 
-__attribute__((noinline)) static void of_this_program(void)
-{
-	__asm__ volatile("");
-}
+__attribute__((noinline)) static void of_this_program(void) { __asm__ volatile(""); }
+/* clang-format on */
 
 static int name_inside(struct rig *r, const struct weft_trace_record *record)
 {

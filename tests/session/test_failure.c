@@ -347,6 +347,7 @@ Test(failure, PROCESS_EVENTS_LOST)
 	cpu_set_t one;
 	struct rig r;
 	pid_t child;
+	int pidfd;
 
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
@@ -361,13 +362,17 @@ Test(failure, PROCESS_EVENTS_LOST)
 	map_code(20000);
 	child = fork();
 	if (!child) {
-		for (int i = 0; i < 10; i++) {
+		for (int i = 0; i < 50; i++) {
 			nanosleep(&pause, NULL);
 			map_code(10);
 		}
 		_exit(0);
 	}
-	cr_assert_eq(rig_run(&r, -1, 500000000), 0, "%s", rig_errors(&r));
+	/* Until the child has ended: where CPUs are busy it may begin late. */
+	pidfd = (int)syscall(SYS_pidfd_open, child, 0);
+	cr_assert_geq(pidfd, 0);
+	cr_assert_eq(rig_run(&r, pidfd, 0), 0, "%s", rig_errors(&r));
+	close(pidfd);
 	waitpid(child, NULL, 0);
 	cr_expect_gt(cap_lost(&r.cap, "PROCESS_EVENTS_LOST"), 0);
 	cr_expect_eq(r.end.status, 3);
