@@ -70,7 +70,7 @@ uint64_t rig_loss(const struct rig *r, enum weft_loss loss); /* the sum over its
 uint64_t rig_losses(const struct rig *r);                    /* all of them */
 const struct weft_aggregation *rig_agg(const struct rig *r, const char *name);
 uint64_t rig_slot(const struct rig *r, const char *name,
-		  unsigned word); /* sum or greatest over CPUs */
+		  unsigned word);                        /* sum or greatest over CPUs */
 uint64_t rig_sum(const struct rig *r, const char *name); /* of a sum, below 2^64 */
 void rig_clear_slots(struct rig *r, const char *name);
 

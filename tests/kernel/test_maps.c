@@ -174,7 +174,8 @@ Test(maps, MAP_UPDATE)
 	t.specs[WEFT_PLAN_FRAMES].value_size = 8;
 	test_plan_create(&t);
 	fd = t.maps.fds[WEFT_PLAN_FRAMES];
-	cr_expect_eq(weft_map_put(fd, pairs, sizeof(pairs) / sizeof(pairs[0]), &failed, t.err), -EEXIST);
+	cr_expect_eq(weft_map_put(fd, pairs, sizeof(pairs) / sizeof(pairs[0]), &failed, t.err),
+		     -EEXIST);
 	cr_expect_eq(failed, 2);
 	cr_expect_str_eq(weft_error_tag(t.err), "MAP_UPDATE");
 	for (size_t i = 0; i < 2; i++) {

@@ -90,8 +90,7 @@ Test(privileges, loading_and_attaching_take_two)
 
 	snprintf(probe, sizeof(probe), "uprobe:%s:factorial:entry", workload);
 	expect_count(FEW(CAP_BPF, CAP_PERFMON), probe, "n (count): 120\n");
-	expect_count(FEW(CAP_BPF, CAP_PERFMON), "tracepoint:process::exit",
-		     "n (count): 1\n");
+	expect_count(FEW(CAP_BPF, CAP_PERFMON), "tracepoint:process::exit", "n (count): 1\n");
 }
 
 Test(privileges, the_list_of_tracepoints_takes_a_third)
