@@ -18,7 +18,7 @@
 
 static const char set_text[] = "version: 1\n"
 			       "params: {n: 3}\n"
-			       "options: {interval: 100ms}\n"
+			       "options: {interval: 1h}\n"
 			       "begin: [printf: \"begin\\n\"]\n"
 			       "end: [printf: \"end\\n\"]\n"
 			       "probes:\n"

@@ -65,7 +65,7 @@ static void victim_expect_clean(struct victim *v, int round)
 	unsigned int counter = 1;
 	unsigned long rounds = 0;
 
-	for (int i = 0; i < 500; i++) {
+	for (int i = 0; i < 3000; i++) {
 		fputs("\n", v->to);
 		fflush(v->to);
 		cr_assert_eq(fscanf(v->from, "%lu %15s %u", &rounds, what, &counter), 3,
