@@ -136,10 +136,10 @@ int weft_procwatch_create(bool mappings, struct weft_procwatch **out, struct wef
 void weft_procwatch_destroy(struct weft_procwatch *w);
 int weft_procwatch_fd(const struct weft_procwatch *w); /* an epoll descriptor */
 /* Delivers what is there, in time order over all CPUs: an event that caused another comes first.
- * *lost grows by the events lost. Returns 0. */
-int weft_procwatch_poll(struct weft_procwatch *w,
-			void (*fn)(const struct weft_process_event *, void *), void *arg,
-			uint64_t *lost);
+ * Cannot fail: what cannot be read is lost, and *lost grows by the events lost. */
+void weft_procwatch_poll(struct weft_procwatch *w,
+			 void (*fn)(const struct weft_process_event *, void *), void *arg,
+			 uint64_t *lost);
 /* Events lost that no poll has told of, nor will if this was the last. */
 uint64_t weft_procwatch_untold(const struct weft_procwatch *w);
 

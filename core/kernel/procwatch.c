@@ -323,13 +323,12 @@ static bool deliver(struct weft_procwatch *w, void (*fn)(const struct weft_proce
 	return left;
 }
 
-int weft_procwatch_poll(struct weft_procwatch *w,
-			void (*fn)(const struct weft_process_event *, void *), void *arg,
-			uint64_t *lost)
+void weft_procwatch_poll(struct weft_procwatch *w,
+			 void (*fn)(const struct weft_process_event *, void *), void *arg,
+			 uint64_t *lost)
 {
 	if (deliver(w, fn, arg, lost))
 		deliver(w, fn, arg, lost);
-	return 0;
 }
 
 /* A record of what was lost comes with the first event that finds room again, and there may be none. */

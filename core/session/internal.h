@@ -344,7 +344,7 @@ int weft_target_release(struct weft_session *s, struct weft_error *err);
 void weft_target_finish(struct weft_session *s);
 
 /* run.c */
-int weft_session_poll_processes(struct weft_session *s);
+void weft_session_poll_processes(struct weft_session *s);
 
 /* discover.c */
 void weft_session_discover(struct weft_session *s, struct weft_opened *o);

@@ -81,8 +81,8 @@ static int watch(struct weft_loop *l, struct weft_error *err)
 		ret = add(l, weft_procwatch_fd(s->procwatch), SOURCE_PROCESSES, 0, err);
 	/* Such a descriptor says once that there is something, and adding it has asked: a buffer
 	 * that is full by now would never be read. */
-	if (!ret && weft_session_poll_processes(s))
-		ret = weft_fail(err, -EIO, "RUN", "process events cannot be read");
+	if (!ret)
+		weft_session_poll_processes(s);
 	for (i = 0; !ret && i < s->n_providers; i++)
 		if (s->providers[i].discover_fd >= 0)
 			ret = add(l, s->providers[i].discover_fd, SOURCE_DISCOVER, i, err);
@@ -120,11 +120,10 @@ static void on_process_event(const struct weft_process_event *event, void *arg)
 			weft_slot_process_event(&s->providers[i], event);
 }
 
-int weft_session_poll_processes(struct weft_session *s)
+void weft_session_poll_processes(struct weft_session *s)
 {
-	if (!s->procwatch)
-		return 0;
-	return weft_procwatch_poll(s->procwatch, on_process_event, s, &s->process_events_lost);
+	if (s->procwatch)
+		weft_procwatch_poll(s->procwatch, on_process_event, s, &s->process_events_lost);
 }
 
 /* A reader at the other end of a pipe sees what there is as soon as there is no more of it. */
@@ -144,9 +143,7 @@ static int poll_records(struct weft_loop *l, struct weft_error *err)
 	int ret;
 
 	/* Stacks in records are symbolised as they come out: their processes must be known by then. */
-	ret = weft_session_poll_processes(s);
-	if (ret)
-		return weft_fail(err, ret, "RUN", "process events: %s", strerror(-ret));
+	weft_session_poll_processes(s);
 	ret = weft_consumer_poll(s->consumer, true, &exiting, err);
 	if (exiting) {
 		struct weft_control *control = s->maps.state;
@@ -187,9 +184,7 @@ static int dispatch(struct weft_loop *l, const struct epoll_event *e, struct wef
 		l->settle_ns = weft_now() + SETTLE_MS * UINT64_C(1000000);
 		break;
 	case SOURCE_PROCESSES:
-		ret = weft_session_poll_processes(s);
-		if (ret)
-			ret = weft_fail(err, ret, "RUN", "process events: %s", strerror(-ret));
+		weft_session_poll_processes(s);
 		break;
 	case SOURCE_DISCOVER:
 		weft_session_discover(s, &s->providers[index]);
@@ -386,14 +381,10 @@ int weft_session_run(struct weft_session *s, const struct weft_run_options *opti
 int weft_session_show(struct weft_session *s, const char *const *names, size_t n,
 		      struct weft_error *err)
 {
-	int ret;
-
 	if (s->state != WEFT_SESSION_RUNNING)
 		return weft_fail(err, -EINVAL, "SESSION_STATE", "the session was not started");
 	/* Stacks are named by the mappings that their processes had. */
-	ret = weft_session_poll_processes(s);
-	if (ret)
-		return weft_fail(err, ret, "RUN", "process events: %s", strerror(-ret));
+	weft_session_poll_processes(s);
 	return weft_consumer_show(s->consumer, names, n, true, err);
 }
 

@@ -135,11 +135,8 @@ int weft_session_stop(struct weft_session *s, struct weft_end *end, struct weft_
 	weft_session_detach_all(s);
 	weft_session_count_missed(s, end_ns);
 	weft_consumer_span(s->consumer, 0, weft_clock_before());
-	ret = weft_session_poll_processes(s);
-	if (ret)
-		ret = weft_fail(err, ret, "RUN", "process events: %s", strerror(-ret));
-	if (!ret)
-		ret = weft_consumer_finish(s->consumer, err);
+	weft_session_poll_processes(s);
+	ret = weft_consumer_finish(s->consumer, err);
 	if (!ret && s->has_end) {
 		weft_session_enable_programs(s, 1);
 		ret = weft_program_run(s->end_fd, err);
