@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +29,26 @@
 #define PERF_TYPE          "/sys/bus/event_source/devices/uprobe/type"
 #define KERNEL_ENOTSUPP    524 /* which no library has a name for */
 #define PERF_REF_CTR_SHIFT 32 /* in config: where /sys/.../format/ref_ctr_offset says, since 4.20 */
+
+/* ---- what it takes ---- */
+
+static const struct weft_capability_spec reading = {
+	.struct_size = sizeof(reading),
+	.capability = CAP_DAC_READ_SEARCH,
+	.what_for = "files that only others may read",
+};
+static const struct weft_capability_spec looking = {
+	.struct_size = sizeof(looking),
+	.capability = CAP_SYS_PTRACE,
+	.what_for = "processes of others, and their containers",
+};
+static const struct weft_capability_spec reviving = {
+	.struct_size = sizeof(reviving),
+	.capability = CAP_CHECKPOINT_RESTORE,
+	.what_for = "files that were deleted and still run",
+};
+const struct weft_capability_spec *const support_uprobe_capabilities[] = {&reading, &looking,
+									  &reviving, NULL};
 
 /* ---- what there is ---- */
 

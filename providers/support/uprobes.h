@@ -18,6 +18,9 @@ enum support_uprobe_way {
 	SUPPORT_UPROBE_EVENTS,
 };
 
+/* Capabilities that such a provider can use; NULL ends them. */
+extern const struct weft_capability_spec *const support_uprobe_capabilities[];
+
 /* What this kernel can, found out by trying. */
 struct support_uprobes {
 	const struct weft_host *host;

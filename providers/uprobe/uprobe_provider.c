@@ -15,7 +15,6 @@
  * (functions.c). The events are uprobe_multi links, or perf events (mechanism.c).
  */
 #include <errno.h>
-#include <linux/capability.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -87,24 +86,6 @@ static void uprobe_close(struct weft_instance *in)
 	free(in);
 }
 
-static const struct weft_capability_spec reading = {
-	.struct_size = sizeof(reading),
-	.capability = CAP_DAC_READ_SEARCH,
-	.what_for = "files that only others may read",
-};
-static const struct weft_capability_spec looking = {
-	.struct_size = sizeof(looking),
-	.capability = CAP_SYS_PTRACE,
-	.what_for = "processes of others, and their containers",
-};
-static const struct weft_capability_spec reviving = {
-	.struct_size = sizeof(reviving),
-	.capability = CAP_CHECKPOINT_RESTORE,
-	.what_for = "files that were deleted and still run",
-};
-static const struct weft_capability_spec *const capabilities[] = {&reading, &looking, &reviving,
-								  NULL};
-
 WEFT_EXPORT const struct weft_provider weft_provider_plugin = {
 	.struct_size = sizeof(struct weft_provider),
 	.abi_version = WEFT_ABI_CURRENT,
@@ -122,5 +103,5 @@ WEFT_EXPORT const struct weft_provider weft_provider_plugin = {
 	.discover = weft_uprobe_discover,
 	.describe = weft_uprobe_describe,
 	.probe_note = weft_uprobe_note,
-	.capabilities = capabilities,
+	.capabilities = support_uprobe_capabilities,
 };

@@ -8,7 +8,6 @@
  * FILE is a path, a soname or a base name. In the kernel: a uprobe at each site, with the site's
  * semaphore for its reference counter.
  */
-#include <linux/capability.h>
 #include <stdlib.h>
 
 #include "usdt/usdt.h"
@@ -71,24 +70,6 @@ static const char *usdt_describe(struct weft_instance *in)
 		       : "perf uprobes: an event for each site (uprobe_multi needs Linux 6.6)";
 }
 
-static const struct weft_capability_spec reading = {
-	.struct_size = sizeof(reading),
-	.capability = CAP_DAC_READ_SEARCH,
-	.what_for = "files that only others may read",
-};
-static const struct weft_capability_spec looking = {
-	.struct_size = sizeof(looking),
-	.capability = CAP_SYS_PTRACE,
-	.what_for = "processes of others, and their containers",
-};
-static const struct weft_capability_spec reviving = {
-	.struct_size = sizeof(reviving),
-	.capability = CAP_CHECKPOINT_RESTORE,
-	.what_for = "files that were deleted and still run",
-};
-static const struct weft_capability_spec *const capabilities[] = {&reading, &looking, &reviving,
-								  NULL};
-
 WEFT_EXPORT const struct weft_provider weft_provider_plugin = {
 	.struct_size = sizeof(struct weft_provider),
 	.abi_version = WEFT_ABI_CURRENT,
@@ -106,5 +87,5 @@ WEFT_EXPORT const struct weft_provider weft_provider_plugin = {
 	.describe = usdt_describe,
 	.populate_match = weft_usdt_populate_match,
 	.probe_note = weft_usdt_probe_note,
-	.capabilities = capabilities,
+	.capabilities = support_uprobe_capabilities,
 };
