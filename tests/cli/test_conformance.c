@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* trace-cli providers --check: every fixture that misbehaves is found out, and nobody else. */
 #include "support.h"
+#include "support/test_long.h"
 
 #define WRONG_PLUGIN  OWN_PROVIDER_DIR "/fx-wrong.so"
 #define CHECK(c, ...) CLI(c, "providers", "--check", __VA_ARGS__)
@@ -113,7 +114,7 @@ static void passes(const char *plugin, const char *probe, const char *only)
 		args[n++] = "--probe";
 		args[n++] = probe;
 	}
-	if (only && !getenv("WEFT_LONG")) {
+	if (only && !test_is_long()) {
 		args[n++] = "--only";
 		args[n++] = only;
 	}

@@ -5,7 +5,7 @@
  *   ADVERSE_ALLOCATION=N   the N-th allocation fails, whoever makes it; the file of ADVERSE_MARK is
  *                          made when that happens
  *   ADVERSE_SIGNALS=US     a signal every so many microseconds, with a handler that does nothing
- * and restarts nothing, so that every wait is interrupted
+ *                          and restarts nothing, so that every wait is interrupted
  *
  * Children of the program are left alone: they may be anybody's command.
  */
@@ -37,17 +37,14 @@ static bool fails(void)
 	return true;
 }
 
-#define NEXT(result, name, params)          \
-	static result(*name##_next) params; \
-	if (!name##_next)                   \
-		*(void **)&name##_next = dlsym(RTLD_NEXT, #name);
-
 #define WRAP(result, name, params, args)                           \
 	result name params __attribute__((visibility("default"))); \
 	result name params                                         \
 	{                                                          \
-		NEXT(result, name, params)                         \
-		return fails() ? NULL : name##_next args;          \
+		static result(*next) params;                       \
+		if (!next)                                         \
+			*(void **)&next = dlsym(RTLD_NEXT, #name); \
+		return fails() ? NULL : next args;                 \
 	}
 
 WRAP(void *, malloc, (size_t n), (n))

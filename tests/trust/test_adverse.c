@@ -12,6 +12,7 @@
 
 #include "kernel_objects.h"
 #include "support.h"
+#include "support/test_long.h"
 
 #define FUNCTIONS FIXTURE_WORKLOAD_DIR "/functions"
 #define SHORT     60 /* points of failure in the short form */
@@ -44,13 +45,6 @@ struct adversity {
 
 static struct kernel_objects before;
 static const char *set;
-
-static bool is_long(void)
-{
-	const char *s = getenv("WEFT_LONG");
-
-	return s && strcmp(s, "0") != 0;
-}
 
 static void prepare(void *arg)
 {
@@ -151,11 +145,11 @@ Test(adverse, every_allocation_fails_once, .timeout = 20000)
 
 	while (try_allocation(most))
 		most *= 2;
-	step = is_long() ? 1 : most / SHORT + 1;
+	step = test_is_long() ? 1 : most / SHORT + 1;
 	for (n = 1 + (unsigned long)time(NULL) % step; n < most; n += step, tried++)
 		if (!try_allocation(n))
 			break;
-	cr_expect_gt(tried, is_long() ? 100 : SHORT / 4);
+	cr_expect_gt(tried, test_is_long() ? 100 : SHORT / 4);
 	fprintf(stderr, "of %lu allocations %lu failed, each in its own run\n", n, tried);
 }
 
@@ -175,7 +169,7 @@ Test(adverse, descriptors_run_out, .timeout = 20000)
 		if (whole)
 			break;
 		failed++;
-		n += is_long() ? 0 : n / 8;
+		n += test_is_long() ? 0 : n / 8;
 	}
 	cr_expect_lt(n, 1024, "it never has enough");
 	cr_expect_gt(failed, 3);
@@ -196,7 +190,7 @@ Test(adverse, every_wait_is_interrupted, .timeout = 200)
 	struct adversity a = {.signals_us = 200};
 	struct cli_run c;
 
-	for (int i = 0; i < (is_long() ? 500 : 10); i++) {
+	for (int i = 0; i < (test_is_long() ? 500 : 10); i++) {
 		run(&c, &a);
 		cr_expect(c.status == 0 || (c.status == 3 && strstr(c.err, "FIRINGS_MISSED")),
 			  "%d: %s%s", c.status, c.out, c.err);

@@ -11,13 +11,9 @@
 #include <signal.h>
 
 #include "session/harness.h"
+#include "support/test_long.h"
 
 #define MOST_CPUS 64
-
-static bool is_long(void)
-{
-	return getenv("WEFT_LONG") != NULL;
-}
 
 /* Of each CPU, so that all are so many. */
 static int64_t share(int64_t total)
@@ -218,8 +214,8 @@ static void at_every_size(bool calls)
 					  "512k", "1m",   "2m",   "4m",   "8m",  "16m",  "32m",
 					  "64m",  "128m", "256m", "512m", "1g",  NULL};
 
-	for (const char *const *size = is_long() ? all : some; *size; size++)
-		run_at(*size, calls, share(is_long() ? 10000000 : 60000));
+	for (const char *const *size = test_is_long() ? all : some; *size; size++)
+		run_at(*size, calls, share(test_is_long() ? 10000000 : 60000));
 }
 
 Test(exact, system_calls)
@@ -276,7 +272,7 @@ static uint64_t shown(const struct rig *r, const char *name, size_t *tables)
  */
 Test(exact, what_goes_around_a_full_buffer)
 {
-	const int64_t n = share(is_long() ? 10000000 : 200000);
+	const int64_t n = share(test_is_long() ? 10000000 : 200000);
 	struct load l = {.n = n, .calls = true};
 	struct counting c;
 	struct worker w;
@@ -378,7 +374,7 @@ Test(exact, ticks_are_what_the_events_counted)
 				"      - max: {into: to, by: {cpu: cpu}, value: args.counted}\n"),
 			0, "%s", rig_errors(&r));
 		cr_assert_eq(rig_start(&r), 0, "%s", rig_errors(&r));
-		cr_assert_eq(rig_run(&r, -1, is_long() ? 60000000000u : 500000000u), 0);
+		cr_assert_eq(rig_run(&r, -1, test_is_long() ? 60000000000u : 500000000u), 0);
 		for (int cpu = 0; cpu < rig_cpus(); cpu++)
 			due += firings_due(&r, cpu);
 		n = cap_total(cap_last_table(&r.cap, "n"));

@@ -12,6 +12,7 @@
 
 #include "kernel_objects.h"
 #include "support.h"
+#include "support/test_long.h"
 
 static const char set_text[] =
 	"version: 1\n"
@@ -100,8 +101,7 @@ static uint64_t next(uint64_t *seed)
 
 Test(trust_killed, at_random_moments, .timeout = 4000)
 {
-	const bool is_long = getenv("WEFT_LONG") && strcmp(getenv("WEFT_LONG"), "0") != 0;
-	const int times = is_long ? 500 : 20;
+	const int times = test_is_long() ? 500 : 20;
 	uint64_t seed = (uint64_t)time(NULL) | 1, most_us = 0;
 	const char *set = cli_set(set_text);
 	const char *const args[] = {"run", BUILT_IN, set, "--duration", "300ms", NULL};

@@ -6,6 +6,7 @@
  * functions are as people write them: counts.
  */
 #include "harness.h"
+#include "support/test_long.h"
 
 static void run(struct rig *r, const char *placement, const char *program, const char *actions)
 {
@@ -75,7 +76,7 @@ Test(alike, each_argument)
 	static const char *const values[] = {
 		"arg0 + 3 * arg1", "arg4", "arg6", "arg0", "arg3", "arg5", "arg7"};
 	/* All of them take half a minute. */
-	size_t n = getenv("WEFT_LONG") ? sizeof(values) / sizeof(values[0]) : 3;
+	size_t n = test_is_long() ? sizeof(values) / sizeof(values[0]) : 3;
 	char actions[128];
 
 	for (size_t i = 0; i < N_PROGRAMS; i++) {

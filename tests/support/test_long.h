@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+/* Suites that have a long form, for hours and by hand, beside that of every day. */
+#ifndef WEFT_TEST_LONG_H
+#define WEFT_TEST_LONG_H
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* WEFT_LONG is set, and not to nothing or 0. */
+static inline bool test_is_long(void)
+{
+	const char *s = getenv("WEFT_LONG");
+
+	return s && *s && strcmp(s, "0") != 0;
+}
+
+#endif
