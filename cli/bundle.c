@@ -124,54 +124,84 @@ static void write_plugins(FILE *to, struct cli *cli)
 	}
 }
 
-/* A new file of the user who called, never one that is there already. */
-static FILE *create(const char *file)
+/* Writes a new file, never one that is there already; one that cannot be written whole is removed. */
+static int write_new(const char *file, const char *text, size_t n)
+{
+	int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int ret = fd < 0 ? -errno : 0;
+	ssize_t written;
+
+	for (size_t at = 0; !ret && at < n; at += (size_t)written) {
+		written = write(fd, text + at, n - at);
+		if (written < 0)
+			ret = -errno;
+	}
+	if (fd >= 0 && close(fd) && !ret)
+		ret = -errno;
+	if (fd >= 0 && ret)
+		unlink(file);
+	return ret;
+}
+
+/* The file is one of the user who called. */
+static int write_file(const char *file, const char *text, size_t n)
 {
 	const uid_t uid = (uid_t)setfsuid(getuid());
 	const gid_t gid = (gid_t)setfsgid(getgid());
-	int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	const int error = errno;
+	const int ret = write_new(file, text, n);
 
 	setfsuid(uid);
 	setfsgid(gid);
-	errno = error;
-	return fd < 0 ? NULL : fdopen(fd, "w");
+	return ret;
+}
+
+/* Returns 0, or the exit status with everything said. *text is freed with free() in any case. */
+static int compose(struct cli *cli, char **text, size_t *n)
+{
+	FILE *to = open_memstream(text, n);
+	int failed = 0;
+
+	if (to) {
+		fprintf(to, "weft %s, provider ABI %u.%u\n", weft_version_text(),
+			weft_version_provider_abi() >> 16, weft_version_provider_abi() & 0xffff);
+		write_machine(to);
+		failed = cli_print_info(cli, to);
+		write_plugins(to, cli);
+		fputs("Add by hand, if they may be seen: the probe set, the command, and what it "
+		      "printed.\n",
+		      to);
+	}
+	if (!to || fclose(to)) {
+		fputs("trace-cli: error: out of memory [NO_MEMORY]\n", stderr);
+		return CLI_FAILED;
+	}
+	return failed ? cli_report(cli, CLI_FAILED) : 0;
 }
 
 int cli_bundle(struct cli *cli, const char *file)
 {
-	char made_up[64];
 	time_t now = time(NULL);
+	char made_up[64], *text = NULL;
 	struct tm tm;
-	FILE *to;
-	int failed;
+	int status, error = 0;
+	size_t n = 0;
 
 	if (!file) {
 		strftime(made_up, sizeof(made_up), "weft-%Y%m%d-%H%M%S.txt", gmtime_r(&now, &tm));
 		file = made_up;
 	}
-	to = create(file);
-	if (!to) {
+	status = compose(cli, &text, &n);
+	if (!status)
+		error = write_file(file, text, n);
+	free(text);
+	if (status)
+		return status;
+	if (error) {
 		fprintf(stderr, "trace-cli: error: ");
 		cli_put(stderr, file);
-		fprintf(stderr, " cannot be made: %s [BUNDLE]\n", strerror(errno));
+		fprintf(stderr, " cannot be written: %s [BUNDLE]\n", strerror(-error));
 		return CLI_FAILED;
 	}
-	fprintf(to, "weft %s, provider ABI %u.%u\n", weft_version_text(),
-		weft_version_provider_abi() >> 16, weft_version_provider_abi() & 0xffff);
-	write_machine(to);
-	failed = cli_print_info(cli, to);
-	write_plugins(to, cli);
-	fprintf(to,
-		"Add by hand, if they may be seen: the probe set, the command, and what it printed.\n");
-	if (fclose(to) && !failed) {
-		fprintf(stderr, "trace-cli: error: ");
-		cli_put(stderr, file);
-		fprintf(stderr, " cannot be written: %s [BUNDLE]\n", strerror(errno));
-		return CLI_FAILED;
-	}
-	if (failed)
-		return cli_report(cli, CLI_FAILED);
 	printf("wrote ");
 	cli_put(stdout, file);
 	printf("; it names no user, host, program or folder, but look through it before you send it\n");

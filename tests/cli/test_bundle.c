@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* The file for a bug report: what is in it, and what is not. */
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "support.h"
@@ -115,7 +116,8 @@ Test(bundle, BUNDLE)
 	cli_finish(&c);
 	bundle(&c); /* nothing is written over */
 	cr_expect_eq(c.status, 1);
-	cr_expect(strstr(c.err, "/report.txt cannot be made: File exists [BUNDLE]\n"), "%s", c.err);
+	cr_expect(strstr(c.err, "/report.txt cannot be written: File exists [BUNDLE]\n"), "%s",
+		  c.err);
 	cli_finish(&c);
 	CLI(&c, "info", "--bundle=/nowhere/at/all");
 	cr_expect_eq(c.status, 1);
@@ -125,5 +127,29 @@ Test(bundle, BUNDLE)
 	cr_expect_eq(symlink("/dev/null", path), 0);
 	bundle(&c); /* nor through a link */
 	cr_expect_eq(c.status, 1);
+	cli_finish(&c);
+}
+
+/* As on a full disk: some of it can be written. */
+static void limit_files(void *arg)
+{
+	(void)arg;
+	signal(SIGXFSZ, SIG_IGN);
+	if (setrlimit(RLIMIT_FSIZE, &(struct rlimit){512, 512}))
+		_exit(121);
+}
+
+Test(bundle, a_file_that_cannot_be_written)
+{
+	const struct cli_how how = {.prepare = limit_files};
+	char option[160];
+	struct cli_run c;
+
+	snprintf(option, sizeof(option), "--bundle=%s", path);
+	CLI_HOW(&c, &how, "info", "--plugin-dir", dir, option);
+	cli_expect(&c, 1, "", NULL);
+	cr_expect(strstr(c.err, "/report.txt cannot be written: File too large [BUNDLE]\n"), "%s",
+		  c.err);
+	cr_expect_eq(access(path, F_OK), -1, "half of it was left");
 	cli_finish(&c);
 }
