@@ -6,12 +6,16 @@
  * whole hierarchy is taken at most once for each id that was not known.
  *
  * Container engines name a container's cgroup by its id of 64 hexadecimal digits:
- *   docker, cgroupfs    /docker/ID                     docker, systemd
- * /system.slice/docker-ID.scope containerd          /kubepods/.../ID               and systemd
- * .../cri-containerd-ID.scope podman              .../libpod-ID.scope/container  cri-o
- * .../crio-ID.scope The innermost component that ends in such an id counts. A conmon, the monitor
- * that podman and cri-o run beside a container, has a cgroup that names the container as well, but
- * is none.
+ *
+ *   docker, cgroupfs          /docker/ID
+ *   docker, systemd           /system.slice/docker-ID.scope
+ *   containerd                /kubepods/.../ID
+ *   containerd, systemd       .../cri-containerd-ID.scope
+ *   podman                    .../libpod-ID.scope/container
+ *   cri-o                     .../crio-ID.scope
+ *
+ * The innermost component that ends in such an id counts. A conmon, the monitor that podman and
+ * cri-o run beside a container, has a cgroup that names the container as well, but is none.
  */
 #include "core/consumer/cgroups.h"
 

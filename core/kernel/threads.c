@@ -7,12 +7,14 @@
  * remove the row:
  *
  *   sched_process_exit  fires in every thread that ends, once it has left user space for good.
- * Nearly all rows go here. sched_process_free  fires right before the task_struct is given back,
- * long after the thread's last instruction: what was put there on the way from the first to here
- * goes now. sched_process_fork  A hash refuses a change that interrupts another of its own on the
- * same CPU, and the one before runs in a soft interrupt. A row that stays for that reason takes up
- * room, and goes when its address is given to a new thread, before anything of that runs: no thread
- * ever finds values that it has not set.
+ *                       Nearly all rows go here.
+ *   sched_process_free  fires right before the task_struct is given back, long after the thread's
+ *                       last instruction: what was put there on the way goes now.
+ *   sched_process_fork  A hash refuses a change that interrupts another of its own on the same CPU,
+ *                       and the one before runs in a soft interrupt. A row that stays for that
+ *                       reason takes up room, and goes when its address is given to a new thread,
+ *                       before anything of that runs: no thread ever finds values that it has not
+ *                       set.
  *
  * Each has a program of its own, since they may interrupt one another, and a program that is
  * running already would be skipped.

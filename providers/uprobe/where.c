@@ -7,7 +7,7 @@
  *   a command is named (-c)    its own file, if the text is its base name
  *   a text with a slash        that path, as we see it
  *   other texts                a library where the dynamic linker finds it, a program in PATH;
- * first which of the two the text looks like
+ *                              first which of the two the text looks like
  *
  * A glob is one of paths ("/usr/lib/libz.so*"), or one of base names of what the named
  * processes have mapped. The text is kept as the probes' module; a glob's probes have the paths,

@@ -4,10 +4,10 @@
  *
  *   dispatcher   on the entry of getpid. Not the magic: done. Else: which process calls (PROCS),
  *                which declaration is meant (PROBES), is it within its rate; then the cookie is
- * left in COOKIE of this CPU and control passes to the core's program by a tail call (PROGRAMS).
- * One event and one look-up, however many programs a session has. fork         a child of a process
- * in PROCS is in PROCS before it runs: it shares the table. exec, exit   take the process out,
- * before another can have its number.
+ *                left in COOKIE of this CPU and control passes to the core's program by a tail
+ *                call (PROGRAMS). One event and one look-up, however many programs a session has.
+ *   fork         a child of a process in PROCS is in PROCS before it runs: it shares the table.
+ *   exec, exit   take the process out, before another can have its number.
  *
  *   PROCS        tgid -> struct us_proc
  *   FAMILIES     family -> struct us_family_value; a family is the processes that share one table
