@@ -186,9 +186,10 @@ struct weft_session {
 	char *text;          /* probe_text()'s buffer */
 	size_t text_size;
 
-	pid_t command_pid;  /* 0: none */
-	int command_gate;   /* writing a byte lets the command run; -1 */
-	int command_status; /* gives errno if exec failed; -1 */
+	pid_t command_pid;                    /* 0: none */
+	int command_gate;                     /* writing a byte calls the command; -1 */
+	int command_status;                   /* gives errno if exec failed; -1 */
+	struct weft_meeting *command_meeting; /* shared with the command until its exec; or NULL */
 	int *pidfds;
 	size_t n_pidfds;
 	int32_t *snapshot; /* processes whose mappings are still to be read */
@@ -340,8 +341,16 @@ void weft_session_count_missed(struct weft_session *s, uint64_t end);
 int weft_target_set(struct weft_session *s, const int32_t *pids, size_t n, bool follow,
 		    struct weft_pos pos, struct weft_error *err);
 int weft_target_spawn(struct weft_session *s, struct weft_error *err);
+/* Right before programs are enabled, and right after: the command begins. */
+int weft_target_poise(struct weft_session *s, struct weft_error *err);
 int weft_target_release(struct weft_session *s, struct weft_error *err);
 void weft_target_finish(struct weft_session *s);
+
+/* command.c: the same for the command alone. pidfd: it is readable once the child has ended. */
+int weft_command_spawn(struct weft_session *s, struct weft_error *err);
+int weft_command_poise(struct weft_session *s, int pidfd, struct weft_error *err);
+int weft_command_release(struct weft_session *s, struct weft_error *err);
+void weft_command_finish(struct weft_session *s);
 
 /* run.c */
 void weft_session_poll_processes(struct weft_session *s);

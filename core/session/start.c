@@ -174,16 +174,18 @@ int weft_session_start(struct weft_session *s, const struct weft_sink *sink, cha
 	ret = start_processes(s, err);
 	if (!ret)
 		ret = weft_session_follow_threads(s, err);
+	if (!ret)
+		ret = weft_target_poise(s, err);
 	if (ret)
 		goto fail;
 	weft_session_enable_programs(s, 1);
 	s->enabled_ns = weft_clock_before();
-	weft_consumer_span(s->consumer, s->enabled_ns, 0);
-	if (s->plan->uses_ustack)
-		weft_snapshot_init(s);
 	ret = weft_target_release(s, err);
 	if (ret)
 		goto fail;
+	weft_consumer_span(s->consumer, s->enabled_ns, 0);
+	if (s->plan->uses_ustack)
+		weft_snapshot_init(s);
 	s->state = WEFT_SESSION_RUNNING;
 	return 0;
 fail:

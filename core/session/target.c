@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-/*
- * The target: processes given by number, and a command that the session starts itself. The command
- * is forked before anything is attached, so that its pid is known to every filter, and waits at a
- * socket until all programs run (a pipe would kill us with SIGPIPE if the child is gone). If the
- * session ends before that, the socket closes and the child exits without a trace.
- */
+/* The target: processes given by number, and a command that the session starts itself (command.c). */
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/session/internal.h"
@@ -84,30 +75,10 @@ static int watch_end(struct weft_session *s, int32_t pid, struct weft_error *err
 	return 0;
 }
 
-static void run_command(char **argv, int gate, int status)
-{
-	sigset_t none;
-	char go;
-	int code;
-
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	if (read(gate, &go, 1) != 1)
-		_exit(127);
-	execvp(argv[0], argv);
-	code = errno;
-	if (write(status, &code, sizeof(code)) != sizeof(code))
-		_exit(126);
-	_exit(127);
-}
-
 int weft_target_spawn(struct weft_session *s, struct weft_error *err)
 {
-	char **argv = s->set->target.command;
-	int gate[2], status[2], ret;
 	size_t i;
-	pid_t pid;
+	int ret;
 
 	s->pidfds = calloc(s->n_target_pids + 1, sizeof(*s->pidfds));
 	if (!s->pidfds)
@@ -117,87 +88,32 @@ int weft_target_spawn(struct weft_session *s, struct weft_error *err)
 		if (ret)
 			return ret;
 	}
-	if (!argv)
+	if (!s->set->target.command)
 		return 0;
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate))
-		return weft_fail(err, -errno, "TARGET_START", "socketpair: %s", strerror(errno));
-	if (pipe2(status, O_CLOEXEC)) {
-		ret = -errno;
-		goto close_gate;
-	}
-	pid = fork();
-	if (pid < 0) {
-		ret = -errno;
-		goto close_status;
-	}
-	if (pid == 0) {
-		close(gate[1]);
-		close(status[0]);
-		run_command(argv, gate[0], status[1]);
-	}
-	close(gate[0]);
-	close(status[1]);
-	s->command_pid = pid;
-	s->command_gate = gate[1];
-	s->command_status = status[0];
-	s->target_pids[s->n_target_pids++] = pid;
+	ret = weft_command_spawn(s, err);
+	if (ret)
+		return ret;
+	s->target_pids[s->n_target_pids++] = s->command_pid;
 	s->target.n_pids = (uint32_t)s->n_target_pids;
-	return watch_end(s, pid, err);
+	return watch_end(s, s->command_pid, err);
+}
 
-close_status:
-	close(status[0]);
-	close(status[1]);
-close_gate:
-	close(gate[0]);
-	close(gate[1]);
-	return weft_fail(err, ret, "TARGET_START", "cannot start %s: %s", argv[0], strerror(-ret));
+int weft_target_poise(struct weft_session *s, struct weft_error *err)
+{
+	/* The command came last. */
+	return s->command_pid ? weft_command_poise(s, s->pidfds[s->n_pidfds - 1], err) : 0;
 }
 
 int weft_target_release(struct weft_session *s, struct weft_error *err)
 {
-	int code = 0;
-	ssize_t n;
-
-	if (!s->command_pid)
-		return 0;
-	if (send(s->command_gate, "", 1, MSG_NOSIGNAL) != 1)
-		return weft_fail(err, -errno, "TARGET_START", "cannot start the command: %s",
-				 strerror(errno));
-	close(s->command_gate);
-	s->command_gate = -1;
-	do
-		n = read(s->command_status, &code, sizeof(code)); /* ends at exec */
-	while (n < 0 && errno == EINTR);
-	close(s->command_status);
-	s->command_status = -1;
-	if (n != sizeof(code))
-		return 0;
-	waitpid(s->command_pid, NULL, 0); /* it exits at once */
-	s->command_pid = 0;
-	s->target.n_pids = (uint32_t)--s->n_target_pids;
-	return weft_fail(err, -code, "TARGET_EXEC", "cannot run %s: %s", s->set->target.command[0],
-			 strerror(code));
+	return s->command_pid ? weft_command_release(s, err) : 0;
 }
 
-/* A command that still runs is left to run: the tracer only looked on. One that never began exits. */
 void weft_target_finish(struct weft_session *s)
 {
 	size_t i;
 
-	if (s->command_gate >= 0) {
-		close(s->command_gate);
-		s->command_gate = -1;
-		if (s->command_pid)
-			waitpid(s->command_pid, NULL, 0);
-	} else if (s->command_pid) {
-		waitpid(s->command_pid, NULL, WNOHANG);
-	}
-	if (s->command_status >= 0)
-		close(s->command_status);
-	s->command_status = -1;
-	if (s->command_pid)
-		s->target.n_pids = (uint32_t)--s->n_target_pids; /* it was the last of the list */
-	s->command_pid = 0;
+	weft_command_finish(s);
 	for (i = 0; i < s->n_pidfds; i++)
 		if (s->pidfds[i] >= 0)
 			close(s->pidfds[i]);

@@ -2,6 +2,7 @@
 /* The target of a set: processes, commands, those that they start, and the end of the run with them. */
 #include <errno.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "harness.h"
@@ -57,6 +58,43 @@ Test(target, command_as_text)
 
 	trace_command(&r, "{command: '" CALLS " 7 2'}");
 	cr_expect_eq(cap_only_row(&r.cap, "programs")->count, 14);
+	rig_finish(&r);
+}
+
+/* A folder of its own, first in PATH, with a file in it of these contents. */
+static const char *in_path(const char *name, const char *text, mode_t mode)
+{
+	static char folder[] = "/tmp/weft-test-path-XXXXXX", path[128];
+	char dirs[256];
+	FILE *f;
+
+	cr_assert_not_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	f = fopen(path, "we");
+	cr_assert(f && fputs(text, f) >= 0 && !fclose(f) && !chmod(path, mode));
+	snprintf(dirs, sizeof(dirs), "/does/not/exist:%s:%s", folder, getenv("PATH"));
+	cr_assert_eq(setenv("PATH", dirs, 1), 0);
+	return path;
+}
+
+static void remove_from_path(const char *path)
+{
+	char folder[128];
+
+	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path), path);
+	cr_expect(!unlink(path) && !rmdir(folder));
+}
+
+/* As a shell would take it, too: the kernel does not know what it is. */
+Test(target, command_in_path_without_a_first_line)
+{
+	const char *path = in_path("weft-test-script", "exec " CALLS " $1\n", 0755);
+	struct rig r;
+
+	trace_command(&r, "{command: [weft-test-script, '11']}");
+	remove_from_path(path);
+	cr_expect_eq(cap_row_text(cap_last_table(&r.cap, "programs"), "program", "calls")->count,
+		     11);
 	rig_finish(&r);
 }
 
@@ -180,6 +218,22 @@ Test(target, TARGET_EXEC)
 	kernel_objects_expect_gone(&before);
 	cr_expect_eq(waitpid(-1, NULL, WNOHANG), -1, "a child is left");
 	cr_expect_eq(errno, ECHILD);
+	rig_finish(&r);
+}
+
+/* There is such a file in PATH, which nobody may run. */
+Test(target, TARGET_EXEC_of_what_may_not_be_run)
+{
+	const char *path = in_path("weft-test-text", "text\n", 0644);
+	struct rig r;
+
+	rig_init(&r);
+	cr_assert_eq(rig_prepare(&r, "version: 1\n"
+				     "target: {command: [weft-test-text]}\n" COUNT_CALLS),
+		     0, "%s", rig_errors(&r));
+	cr_expect_eq(rig_start(&r), -EACCES);
+	rig_expect_tag(&r, 0, "TARGET_EXEC");
+	remove_from_path(path);
 	rig_finish(&r);
 }
 

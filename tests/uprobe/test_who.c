@@ -103,6 +103,49 @@ Test(who, a_command_and_what_it_starts)
 	}
 }
 
+/* Nothing of what we do on the way there is counted as the command's: a search in PATH, calls. All
+ * that is seen before it is itself is that it becomes so. */
+static void before_its_exec(const char *way)
+{
+	const struct cap_table *calls;
+	struct rig r;
+	int64_t own = 0;
+
+	rig_init(&r);
+	rig_trace(&r, NULL,
+		  "version: 1\n"
+		  "target: {command: ['true']}\n"
+		  "providers: {uprobe: {%s}}\n"
+		  "probes:\n"
+		  "  - probe: ['uprobe:libc.so.6:mem*:entry', 'uprobe:libc.so.6:str[clnr]*:entry',\n"
+		  "            'uprobe:libc.so.6:exec*:entry', 'uprobe:libc.so.6:read:entry',\n"
+		  "            'syscall:::entry', 'syscall:::return']\n"
+		  "    do: [{count: {into: calls, by: {who: execname, what: probefunc}}}]\n",
+		  way);
+	calls = cap_last_table(&r.cap, "calls");
+	cr_assert_not_null(calls);
+	for (size_t i = 0; i < calls->n_rows; i++) {
+		const struct weft_row *row = &calls->rows[i];
+
+		if (!strcmp(cap_key(row, "who")->text.s, "true"))
+			own++;
+		else
+			cr_expect(row->count == 1 && !strcmp(cap_key(row, "what")->text.s, "execve"),
+				  "%s: %ld times %s", way, (long)row->count,
+				  cap_key(row, "what")->text.s);
+	}
+	cr_expect_gt(own, 5);
+	cr_expect_eq(own + 1, (int64_t)calls->n_rows);
+	cap_expect_no_loss(&r.cap);
+	rig_finish(&r);
+}
+
+Test(who, a_command_and_nothing_before_its_exec)
+{
+	for (size_t i = 0; i < 2; i++)
+		before_its_exec(ways[i]);
+}
+
 /* Programs that start later are covered: the event belongs to the file. */
 Test(who, everyone)
 {
