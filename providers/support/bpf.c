@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "support/bpf.h"
+#include "support/shield.h"
 
 static int sys_bpf(enum bpf_cmd cmd, void *attr, uint32_t size)
 {
@@ -73,26 +74,40 @@ int support_raw_tracepoint_open(const char *name, int prog_fd)
 	return sys_bpf(BPF_RAW_TRACEPOINT_OPEN, &attr, sizeof(attr));
 }
 
-int support_uprobe_multi_link(int prog_fd, const struct support_uprobe_multi *what)
-{
-	/* link_create of union bpf_attr as of 6.6; the headers this is built with end before it. */
+/* link_create of union bpf_attr as of 6.6; the headers this is built with end before it. */
+struct uprobe_multi_link {
 	struct {
 		uint32_t prog_fd, target_fd, attach_type, flags;
 		uint64_t path, offsets, ref_ctr_offsets, cookies;
 		uint32_t count, multi_flags, pid, pad;
 	} attr;
+	int fd;
+};
 
-	memset(&attr, 0, sizeof(attr));
-	attr.prog_fd = (uint32_t)prog_fd;
-	attr.attach_type = SUPPORT_BPF_TRACE_UPROBE_MULTI;
-	attr.path = address(what->path);
-	attr.offsets = address(what->offsets);
-	attr.ref_ctr_offsets = address(what->ref_ctr_offsets);
-	attr.cookies = address(what->cookies);
-	attr.count = what->count;
-	attr.multi_flags = what->flags;
-	attr.pid = (uint32_t)what->pid;
-	return sys_bpf(BPF_LINK_CREATE, &attr, sizeof(attr));
+static bool link_step(void *arg)
+{
+	struct uprobe_multi_link *l = arg;
+
+	l->fd = sys_bpf(BPF_LINK_CREATE, &l->attr, sizeof(l->attr));
+	return false;
+}
+
+int support_uprobe_multi_link(int prog_fd, const struct support_uprobe_multi *what)
+{
+	struct uprobe_multi_link l;
+
+	memset(&l, 0, sizeof(l));
+	l.attr.prog_fd = (uint32_t)prog_fd;
+	l.attr.attach_type = SUPPORT_BPF_TRACE_UPROBE_MULTI;
+	l.attr.path = address(what->path);
+	l.attr.offsets = address(what->offsets);
+	l.attr.ref_ctr_offsets = address(what->ref_ctr_offsets);
+	l.attr.cookies = address(what->cookies);
+	l.attr.count = what->count;
+	l.attr.multi_flags = what->flags;
+	l.attr.pid = (uint32_t)what->pid;
+	support_shielded(link_step, &l);
+	return l.fd;
 }
 
 int support_kprobe_multi_link(int prog_fd, const struct support_kprobe_multi *what)

@@ -42,6 +42,7 @@ struct support_uprobe_multi {
 	uint32_t flags; /* SUPPORT_UPROBE_MULTI_RETURN */
 	int32_t pid;    /* 0: all; right since 6.10 */
 };
+/* Made, and to be closed, where a signal that kills does not reach (support/shield.h). */
 int support_uprobe_multi_link(int prog_fd, const struct support_uprobe_multi *what);
 /* The process that such a link is for; 0: none, or one that is no longer (6.8). */
 int support_uprobe_multi_pid(int link_fd, int32_t *pid);

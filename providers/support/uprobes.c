@@ -20,11 +20,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "support/bpf.h"
 #include "support/cpus.h"
 #include "support/file.h"
+#include "support/shield.h"
 
 #define PERF_TYPE          "/sys/bus/event_source/devices/uprobe/type"
 #define KERNEL_ENOTSUPP    524 /* which no library has a name for */
@@ -119,27 +121,39 @@ bool support_uprobes_filtered(const struct support_uprobes *u)
 
 /* ---- descriptors ---- */
 
-static int keep(struct support_fds *fds, int fd, int32_t pid)
+static int reserve(struct support_fds *fds, size_t n)
 {
-	if (fds->n == fds->cap) {
-		size_t cap = fds->cap ? 2 * fds->cap : 8;
-		struct support_fd *grown = reallocarray(fds->at, cap, sizeof(*grown));
+	size_t cap = fds->cap ? fds->cap : 8;
 
-		if (!grown) {
-			close(fd);
-			return -ENOMEM;
-		}
-		fds->at = grown;
-		fds->cap = cap;
-	}
-	fds->at[fds->n++] = (struct support_fd){.fd = fd, .pid = pid};
+	while (cap < fds->n + n)
+		cap *= 2;
+	if (cap == fds->cap)
+		return 0;
+	struct support_fd *grown = reallocarray(fds->at, cap, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	fds->at = grown;
+	fds->cap = cap;
 	return 0;
+}
+
+static void keep(struct support_fds *fds, int fd, int32_t pid)
+{
+	fds->at[fds->n++] = (struct support_fd){.fd = fd, .pid = pid};
+}
+
+static bool close_step(void *arg)
+{
+	struct support_fds *fds = arg;
+
+	syscall(SYS_close, fds->at[--fds->n].fd);
+	return fds->n != 0;
 }
 
 void support_fds_close(struct support_fds *fds)
 {
-	for (size_t i = 0; i < fds->n; i++)
-		close(fds->at[i].fd);
+	if (fds->n)
+		support_shielded(close_step, fds);
 	free(fds->at);
 	*fds = (struct support_fds){0};
 }
@@ -169,7 +183,7 @@ bool support_fds_lost(const struct support_uprobes *u, struct support_fds *fds, 
 		if ((*pid && fds->at[i].pid != *pid) || !is_for_nobody(&fds->at[i]))
 			continue;
 		*pid = fds->at[i].pid;
-		close(fds->at[i].fd);
+		support_shielded_close(fds->at[i].fd);
 		fds->at[i] = fds->at[--fds->n];
 	}
 	return *pid != 0;
@@ -197,12 +211,14 @@ static void link_range(const struct batch *b, struct support_place *places, size
 		.flags = places[0].is_return ? SUPPORT_UPROBE_MULTI_RETURN : 0,
 		.pid = b->pid,
 	};
-	int fd = support_uprobe_multi_link(b->prog_fd, &what);
+	int fd = reserve(b->out, 1);
 
-	if (fd >= 0)
-		fd = keep(b->out, fd, b->pid);
 	if (!fd)
+		fd = support_uprobe_multi_link(b->prog_fd, &what);
+	if (fd >= 0) {
+		keep(b->out, fd, b->pid);
 		return;
+	}
 	if (fd == -KERNEL_ENOTSUPP)
 		fd = -EOPNOTSUPP;
 	/* A process that has ended, a program that the kernel does not take: no place is at fault. */
@@ -221,8 +237,16 @@ static void link_range(const struct batch *b, struct support_place *places, size
 
 /* ---- events ---- */
 
-static int perf_event(const struct batch *b, const struct support_place *place)
+struct events {
+	const struct batch *b;
+	struct support_place *places;
+	size_t n, next;
+	int cpu;
+};
+
+static int perf_event(const struct events *e, const struct support_place *place)
 {
+	const struct batch *b = e->b;
 	struct perf_event_attr attr = {
 		.type = (uint32_t)b->u->perf_type,
 		/* bit 0: a return probe */
@@ -230,22 +254,47 @@ static int perf_event(const struct batch *b, const struct support_place *place)
 		.uprobe_path = (uint64_t)(uintptr_t)b->path,
 		.probe_offset = place->offset,
 	};
-	struct support_cpus online;
-	int hold, cpu = 0;
+	int hold;
 
 	if (!b->u->perf_type)
 		return -ENODEV;
 	if (place->semaphore >> PERF_REF_CTR_SHIFT)
 		return -EFBIG;
-	/* An event on one CPU runs its program on all: it is called before the CPU is looked at. */
-	if (!support_cpus_online(&online))
-		cpu = support_cpus_next(&online, 0);
-	int fd = support_perf_open(&attr, b->pid ? b->pid : -1, b->pid ? -1 : cpu);
+	int fd = support_perf_open(&attr, b->pid ? b->pid : -1, b->pid ? -1 : e->cpu);
 	if (fd < 0)
 		return fd == -KERNEL_ENOTSUPP ? -EOPNOTSUPP : fd;
 	int err = support_perf_attach(fd, b->prog_fd, place->cookie, true, &hold);
-	close(fd);
-	return err ? err : keep(b->out, hold, b->pid);
+	syscall(SYS_close, fd);
+	if (!err)
+		keep(b->out, hold, b->pid);
+	return err;
+}
+
+static bool event_step(void *arg)
+{
+	struct events *e = arg;
+	struct support_place *place = &e->places[e->next++];
+	int err = perf_event(e, place);
+
+	if (err)
+		place->error = err;
+	return e->next < e->n;
+}
+
+static void make_events(const struct batch *b, struct support_place *places, size_t n)
+{
+	struct events e = {.b = b, .places = places, .n = n};
+	struct support_cpus online;
+
+	if (reserve(b->out, n)) {
+		for (size_t i = 0; i < n; i++)
+			places[i].error = -ENOMEM;
+		return;
+	}
+	/* An event on one CPU runs its program on all: it is called before the CPU is looked at. */
+	if (!support_cpus_online(&online))
+		e.cpu = support_cpus_next(&online, 0);
+	support_shielded(event_step, &e);
 }
 
 /* Each event takes a descriptor: as many as may be are asked for. */
@@ -277,15 +326,10 @@ static int compare(const void *a, const void *b)
 
 static void make_for(const struct batch *b, struct support_place *places, size_t n)
 {
-	if (b->u->way == SUPPORT_UPROBE_LINKS) {
+	if (b->u->way == SUPPORT_UPROBE_LINKS)
 		link_range(b, places, n);
-		return;
-	}
-	for (size_t i = 0; i < n; i++) {
-		int err = perf_event(b, &places[i]);
-		if (err)
-			places[i].error = err;
-	}
+	else
+		make_events(b, places, n);
 }
 
 /* Places of one kind in one file. Where the events are for some processes, one that has ended
