@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* trace-cli run: formats, exit statuses, the ways in which a run begins and ends. */
 #include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "support.h"
@@ -483,5 +485,41 @@ Test(run, OUTPUT_WRITE)
 		   "[OUTPUT_WRITE]\n");
 	cli_finish(&c);
 	close(full);
+	cli_unlink_sets();
+}
+
+/* What fits is there, line by line; the run ends when no more does, and says so. */
+Test(run, a_disk_gets_full)
+{
+	enum { SIZE = 64 << 10 };
+	char dir[] = "/tmp/weft-full-XXXXXX", path[64], *text, *last;
+	const char *set = cli_set(RECORDS);
+	struct cli_run c;
+	struct stat st;
+
+	cr_assert_not_null(mkdtemp(dir));
+	cr_assert_eq(mount("none", dir, "tmpfs", 0, "size=64k"), 0);
+	snprintf(path, sizeof(path), "%s/out", dir);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	cr_assert_geq(fd, 0);
+	CLI_HOW(&c, &(struct cli_how){.out = fd}, "run", set, "-o", "json");
+	cli_expect(&c, 1, NULL,
+		   "trace-cli: error: results cannot be written: No space left on device "
+		   "[OUTPUT_WRITE]\n");
+	cr_assert_eq(fstat(fd, &st), 0);
+	cr_expect_eq(st.st_size, SIZE, "%ld bytes are there", (long)st.st_size);
+	text = calloc(1, SIZE + 1);
+	cr_assert(text && pread(fd, text, SIZE, 0) == st.st_size);
+	last = strrchr(text, '\n');
+	cr_assert_not_null(last);
+	last[1] = '\0';
+	json_t *lines = cli_json_lines(text);
+	cr_expect_gt(cli_json_count(lines, "record"), 500);
+	json_decref(lines);
+	free(text);
+	cli_finish(&c);
+	close(fd);
+	umount(dir);
+	rmdir(dir);
 	cli_unlink_sets();
 }
