@@ -84,12 +84,11 @@ struct uprobe_multi_link {
 	int fd;
 };
 
-static bool link_step(void *arg)
+static void make_link(void *arg)
 {
 	struct uprobe_multi_link *l = arg;
 
 	l->fd = sys_bpf(BPF_LINK_CREATE, &l->attr, sizeof(l->attr));
-	return false;
 }
 
 int support_uprobe_multi_link(int prog_fd, const struct support_uprobe_multi *what)
@@ -106,7 +105,7 @@ int support_uprobe_multi_link(int prog_fd, const struct support_uprobe_multi *wh
 	l.attr.count = what->count;
 	l.attr.multi_flags = what->flags;
 	l.attr.pid = (uint32_t)what->pid;
-	support_shielded(link_step, &l);
+	support_shielded(make_link, &l);
 	return l.fd;
 }
 

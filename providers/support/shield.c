@@ -8,29 +8,27 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct work {
-	bool (*step)(void *arg);
+struct call {
+	void (*work)(void *arg);
 	void *arg;
 };
 
 static int in_child(void *arg)
 {
-	const struct work *w = arg;
-	const long parent = syscall(SYS_getppid);
+	const struct call *c = arg;
 
 	/* Whole groups are killed, too: by a shell's kill %1, by timeout -k. */
 	syscall(SYS_setpgid, 0, 0);
-	while (w->step(w->arg) && syscall(SYS_getppid) == parent)
-		;
+	c->work(c->arg);
 	return 0;
 }
 
-void support_shielded(bool (*step)(void *arg), void *arg)
+void support_shielded(void (*work)(void *arg), void *arg)
 {
 	/* Of the caller's stack, so that nothing has to be had or given back. It is not touched
 	 * by the caller before the child has ended, or ever again if he is killed. */
 	_Alignas(16) char stack[24 * 1024];
-	struct work w = {step, arg};
+	struct call c = {work, arg};
 	sigset_t all, before;
 
 	/* The child would run the caller's handlers. */
@@ -38,23 +36,21 @@ void support_shielded(bool (*step)(void *arg), void *arg)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	/* No signal tells of its end: neither the caller's SIGCHLD nor his waitpid(-1) sees it. */
 	pid_t child =
-		clone(in_child, stack + sizeof(stack), CLONE_VM | CLONE_FILES | CLONE_VFORK, &w);
+		clone(in_child, stack + sizeof(stack), CLONE_VM | CLONE_FILES | CLONE_VFORK, &c);
 	if (child < 0)
-		while (step(arg))
-			;
+		work(arg);
 	else
 		while (syscall(SYS_wait4, child, NULL, __WCLONE, NULL) < 0 && errno == EINTR)
 			;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-static bool close_step(void *arg)
+static void close_it(void *arg)
 {
 	syscall(SYS_close, *(const int *)arg);
-	return false;
 }
 
 void support_shielded_close(int fd)
 {
-	support_shielded(close_step, &fd);
+	support_shielded(close_it, &fd);
 }

@@ -16,18 +16,16 @@
 #ifndef WEFT_SUPPORT_SHIELD_H
 #define WEFT_SUPPORT_SHIELD_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 /*
- * Calls step(arg) in such a child until it returns false, and returns. If the caller is killed it
- * is not called again. Where there can be no child (a limit on processes) it is called as it is.
+ * Calls work(arg) in such a child, and returns when it has been done; signals wait for that. Where
+ * there can be no child (a limit on processes) it is called as it is. One costs some 30 us, so that
+ * even who makes an event for each of many places does well to ask for each alone.
  *
- * step() reads and writes what the caller could, on 16 KiB of stack. It does nothing but system
+ * work() reads and writes what the caller could, on 16 KiB of stack. It does nothing but system
  * calls, by syscall(2): the lock of the heap may be held by a thread that was killed, and what is a
  * point of cancellation would cancel the thread that waits.
  */
-void support_shielded(bool (*step)(void *arg), void *arg);
+void support_shielded(void (*work)(void *arg), void *arg);
 
 /* close(), for what keeps uprobes alive. */
 void support_shielded_close(int fd);

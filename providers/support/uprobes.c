@@ -142,18 +142,10 @@ static void keep(struct support_fds *fds, int fd, int32_t pid)
 	fds->at[fds->n++] = (struct support_fd){.fd = fd, .pid = pid};
 }
 
-static bool close_step(void *arg)
-{
-	struct support_fds *fds = arg;
-
-	syscall(SYS_close, fds->at[--fds->n].fd);
-	return fds->n != 0;
-}
-
 void support_fds_close(struct support_fds *fds)
 {
-	if (fds->n)
-		support_shielded(close_step, fds);
+	for (size_t i = 0; i < fds->n; i++)
+		support_shielded_close(fds->at[i].fd);
 	free(fds->at);
 	*fds = (struct support_fds){0};
 }
@@ -237,16 +229,16 @@ static void link_range(const struct batch *b, struct support_place *places, size
 
 /* ---- events ---- */
 
-struct events {
+struct event {
 	const struct batch *b;
-	struct support_place *places;
-	size_t n, next;
+	struct support_place *place;
 	int cpu;
 };
 
-static int perf_event(const struct events *e, const struct support_place *place)
+static int open_event(const struct event *e)
 {
 	const struct batch *b = e->b;
+	const struct support_place *place = e->place;
 	struct perf_event_attr attr = {
 		.type = (uint32_t)b->u->perf_type,
 		/* bit 0: a return probe */
@@ -270,31 +262,31 @@ static int perf_event(const struct events *e, const struct support_place *place)
 	return err;
 }
 
-static bool event_step(void *arg)
+static void make_event(void *arg)
 {
-	struct events *e = arg;
-	struct support_place *place = &e->places[e->next++];
-	int err = perf_event(e, place);
+	const struct event *e = arg;
+	int err = open_event(e);
 
 	if (err)
-		place->error = err;
-	return e->next < e->n;
+		e->place->error = err;
 }
 
 static void make_events(const struct batch *b, struct support_place *places, size_t n)
 {
-	struct events e = {.b = b, .places = places, .n = n};
+	const bool no_memory = reserve(b->out, n);
+	struct event e = {.b = b};
 	struct support_cpus online;
 
-	if (reserve(b->out, n)) {
-		for (size_t i = 0; i < n; i++)
-			places[i].error = -ENOMEM;
-		return;
-	}
 	/* An event on one CPU runs its program on all: it is called before the CPU is looked at. */
 	if (!support_cpus_online(&online))
 		e.cpu = support_cpus_next(&online, 0);
-	support_shielded(event_step, &e);
+	for (size_t i = 0; i < n; i++) {
+		e.place = &places[i];
+		if (no_memory)
+			e.place->error = -ENOMEM;
+		else
+			support_shielded(make_event, &e);
+	}
 }
 
 /* Each event takes a descriptor: as many as may be are asked for. */
