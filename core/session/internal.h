@@ -290,11 +290,15 @@ const struct weft_params *weft_enabling_params(struct weft_session *s,
 const char *weft_enabling_text(struct weft_session *s, uint64_t cookie, int field);
 void weft_enable_finish(struct weft_session *s);
 
-/* compile.c: enablings to programs */
+/* typing.c */
 int weft_session_find_variables(struct weft_session *s, struct weft_error *err);
+
+/* compile.c: enablings to programs */
 int weft_session_check_unmatched(struct weft_session *s, struct weft_error *err);
 int weft_session_compile_lists(struct weft_session *s, struct weft_error *err);
 int weft_session_compile(struct weft_session *s, struct weft_error *err);
+
+/* gangs.c */
 void weft_gang_destroy(struct weft_gang *g);
 
 /* attach.c */

@@ -5,6 +5,10 @@
 
 #include "core/elf/elf.h"
 
+#define RIG_WANT_ALL                                                              \
+	(WEFT_ELF_WANT_FUNCTIONS | WEFT_ELF_WANT_DATA | WEFT_ELF_WANT_DEMANGLED | \
+	 WEFT_ELF_WANT_NOTES | WEFT_ELF_WANT_DEBUG)
+
 /* A file built for these tests. Static storage, until the next call. */
 const char *built(const char *name);
 
