@@ -2,12 +2,11 @@
 /*
  * From the text of a module to files. In this order:
  *
- *   processes are named (-p)   a path as they see it, in their root; otherwise what they have
- *                              mapped under that base name, deleted files and memfds too
- *   a command is named (-c)    its own file, if the text is its base name
- *   a text with a slash        that path, as we see it
- *   other texts                a library where the dynamic linker finds it, a program in PATH;
- *                              first which of the two the text looks like
+ *   processes are named (-p)   a path: what they have mapped of it, though another file may lie
+ * there by now, and what lies there, in their root; otherwise what they have mapped under that base
+ * name, deleted files and memfds too a command is named (-c)    its own file, if the text is its
+ * base name a text with a slash        that path, as we see it other texts                a library
+ * where the dynamic linker finds it, a program in PATH; first which of the two the text looks like
  *
  * A glob is one of paths ("/usr/lib/libz.so*"), or one of base names of what the named
  * processes have mapped. The text is kept as the probes' module; a glob's probes have the paths,
@@ -92,12 +91,17 @@ static bool is_named(const struct search *s, const char *base)
 	return s->glob ? s->in->host->field_match(s->module, base) : !strcmp(s->module, base);
 }
 
+static bool is_path(const struct search *s)
+{
+	return *s->module == '/' && !s->glob;
+}
+
 static int mapped(const struct support_mapped *m, void *arg)
 {
 	struct search *s = arg;
 	char root[32];
 
-	if (!is_named(s, base_name(m->path)) || s->out->n >= MOST_FILES)
+	if (!is_named(s, is_path(s) ? m->path : base_name(m->path)) || s->out->n >= MOST_FILES)
 		return 0;
 	int fd = support_mapped_open(s->pid, m);
 	if (fd < 0)
@@ -113,8 +117,10 @@ static int in_process(struct search *s, int32_t pid)
 
 	s->pid = pid;
 	snprintf(root, sizeof(root), "/proc/%d/root", pid);
-	if (*s->module == '/' && !s->glob) {
-		int ret = try_path(s, root, s->module);
+	if (is_path(s)) {
+		int ret = support_maps(pid, mapped, s);
+		if (ret != -ENOMEM)
+			ret = try_path(s, root, s->module);
 		return ret == -ENOENT ? 0 : ret;
 	}
 	if (*s->module != '/') {

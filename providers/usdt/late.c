@@ -5,21 +5,27 @@
  * not seen before are looked at when discover() has its turn. What such a file runs until then is
  * not seen, unless it was known: then it was attached to by its inode, before anybody ran it.
  *
+ * Announcements come from the whole machine, and on a busy one some are lost, which is then a loss
+ * of the run. Where processes are named and paths, these are looked at five times a second instead.
+ *
  * A probe that is enabled already takes further sites: where they lie as those do that it has, its
  * program is attached to them here; for layouts more the core is asked to make others.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "support/maps.h"
 #include "usdt/usdt.h"
 
 #define MOST_WAITING 4096u
+#define LOOK_NS      200000000 /* between two looks at paths */
 
 static bool is_wanted(struct weft_instance *in, const char *path)
 {
@@ -38,10 +44,20 @@ static size_t path_length(const char *text)
 	return n > k && !strcmp(text + n - k, deleted) ? n - k : n;
 }
 
+/* discover() has its turn after so much time; then again and again, if paths are looked at. */
+static void wake(struct weft_instance *in, long ns)
+{
+	const struct itimerspec when = {
+		.it_value.tv_nsec = ns,
+		.it_interval.tv_nsec = in->looking ? LOOK_NS : 0,
+	};
+
+	if (in->timer_fd >= 0)
+		timerfd_settime(in->timer_fd, 0, &when, NULL);
+}
+
 static void on_event(struct weft_instance *in, const struct weft_process_event *ev)
 {
-	const uint64_t one = 1;
-
 	if (ev->kind != WEFT_PROCESS_MMAP || !ev->text || *ev->text != '/' ||
 	    weft_usdt_seen(in->seen, makedev(ev->device_major, ev->device_minor), ev->inode))
 		return;
@@ -71,36 +87,58 @@ static void on_event(struct weft_instance *in, const struct weft_process_event *
 		.ino = ev->inode,
 		.path = path,
 	};
-	if (in->event_fd >= 0 && write(in->event_fd, &one, sizeof(one)) < 0)
-		return; /* it is readable already */
+	wake(in, 1);
 }
 
-/* Whether files can appear that matter: with nothing but named processes and absolute paths, none. */
-static bool can_appear(struct weft_instance *in)
+/* Whether the target is some processes and nobody else. */
+static bool is_named(struct weft_instance *in)
 {
 	const struct weft_target *t = in->host->target(in->host);
 
-	if (!t->n_pids || t->follow)
+	return t->n_pids && !t->follow;
+}
+
+/* A file that is meant by its path. */
+static bool is_path(const struct weft_usdt_wanted *w)
+{
+	return w->literal && *w->module == '/';
+}
+
+static bool names_path(const struct weft_instance *in)
+{
+	for (const struct weft_usdt_wanted *w = in->wanted; w; w = w->next)
+		if (is_path(w))
+			return true;
+	return false;
+}
+
+/* Whether files can appear that have to be announced. */
+static bool can_appear(struct weft_instance *in)
+{
+	if (!is_named(in))
 		return true;
 	for (const struct weft_usdt_wanted *w = in->wanted; w; w = w->next)
-		if (*w->module != '/')
+		if (!is_path(w))
 			return true;
 	return false;
 }
 
 void weft_usdt_watch(struct weft_instance *in)
 {
-	const uint64_t one = 1;
-
-	if (in->watching || in->event_fd < 0 || !can_appear(in))
+	if (in->timer_fd < 0)
+		return;
+	if (!in->looking && in->attachments && is_named(in) && names_path(in)) {
+		in->looking = true;
+		wake(in, LOOK_NS);
+	}
+	if (in->watching || !can_appear(in))
 		return;
 	in->seen = weft_usdt_seen_create();
 	if (!in->seen)
 		return;
 	in->watching = true;
 	in->look_again = true;
-	if (write(in->event_fd, &one, sizeof(one)) < 0)
-		in->look_again = false;
+	wake(in, 1);
 	if (in->host->watch_processes(in->host, on_event, in, NULL))
 		in->host->log(in->host, WEFT_LOG_INFO,
 			      "files that programs load from now on are not traced: mappings cannot "
@@ -109,9 +147,9 @@ void weft_usdt_watch(struct weft_instance *in)
 
 int weft_usdt_discover_fd(struct weft_instance *in)
 {
-	if (in->event_fd < 0)
-		in->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	return in->event_fd < 0 ? -errno : in->event_fd;
+	if (in->timer_fd < 0)
+		in->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	return in->timer_fd < 0 ? -errno : in->timer_fd;
 }
 
 static bool is_known(struct weft_instance *in, const struct weft_usdt_file *file)
@@ -121,6 +159,27 @@ static bool is_known(struct weft_instance *in, const struct weft_usdt_file *file
 			if (p->runs[i].file == file)
 				return true;
 	return false;
+}
+
+/* Takes the descriptor of a file that was not there before. */
+static int take(struct weft_instance *in, struct weft_registry *registry, int fd, const char *path,
+		bool *extended, struct weft_error *err)
+{
+	struct weft_usdt_file *f = weft_usdt_file_take(in, fd, path, NULL);
+	int ret = 0;
+
+	if (!f || !f->record || !f->record->n_notes || is_known(in, f))
+		return 0;
+	for (const struct weft_usdt_wanted *w = in->wanted; w && !ret; w = w->next) {
+		const char *any = *w->module ? w->module : "*";
+		const char *module = weft_usdt_means(in, any, w->literal && *w->module, path,
+						     weft_usdt_text(f->record, f->record->soname));
+		size_t n = 0;
+
+		if (module)
+			ret = weft_usdt_announce(in, registry, w, f, module, &n, extended, err);
+	}
+	return ret;
 }
 
 static int appeared(struct weft_instance *in, struct weft_registry *registry,
@@ -133,7 +192,6 @@ static int appeared(struct weft_instance *in, struct weft_registry *registry,
 		.ino = m->ino,
 		.path = m->path,
 	};
-	int ret = 0;
 
 	int fd = support_mapped_open(m->pid, &mapped);
 	if (fd < 0) /* the process has gone */
@@ -143,17 +201,46 @@ static int appeared(struct weft_instance *in, struct weft_registry *registry,
 		weft_usdt_unsee(in->seen, m->dev, m->ino);
 		return 0;
 	}
-	struct weft_usdt_file *f = weft_usdt_file_take(in, fd, m->path, NULL);
-	if (!f || !f->record || !f->record->n_notes || is_known(in, f))
-		return 0;
-	for (const struct weft_usdt_wanted *w = in->wanted; w && !ret; w = w->next) {
-		const char *any = *w->module ? w->module : "*";
-		const char *module = weft_usdt_means(in, any, w->literal && *w->module, m->path,
-						     weft_usdt_text(f->record, f->record->soname));
-		size_t n = 0;
+	return take(in, registry, fd, m->path, extended, err);
+}
 
-		if (module)
-			ret = weft_usdt_announce(in, registry, w, f, module, &n, extended, err);
+static bool was_taken(const struct weft_instance *in, const struct stat *st)
+{
+	for (const struct weft_usdt_file *f = in->files; f; f = f->next)
+		if (f->key.dev == st->st_dev && f->key.ino == st->st_ino)
+			return true;
+	return false;
+}
+
+/* Whether another file lies at a path of a process than did. */
+static int look_at(struct weft_instance *in, struct weft_registry *registry, const char *module,
+		   int32_t pid, bool *extended, struct weft_error *err)
+{
+	char path[4096 + 32];
+	struct stat st;
+	int n = snprintf(path, sizeof(path), "/proc/%d/root%s", pid, module);
+
+	if (n < 0 || (size_t)n >= sizeof(path) || stat(path, &st) || !S_ISREG(st.st_mode) ||
+	    was_taken(in, &st))
+		return 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	return fd < 0 ? 0 : take(in, registry, fd, module, extended, err);
+}
+
+static int look(struct weft_instance *in, struct weft_registry *registry, bool *extended,
+		struct weft_error *err)
+{
+	const struct weft_target *t = in->host->target(in->host);
+	const char *last = "";
+	int ret = 0;
+
+	for (const struct weft_usdt_wanted *w = in->wanted; w; w = w->next) {
+		/* Those of one file mostly come together. */
+		if (!is_path(w) || !strcmp(w->module, last))
+			continue;
+		last = w->module;
+		for (uint32_t i = 0; i < t->n_pids && !ret; i++)
+			ret = look_at(in, registry, w->module, t->pids[i], extended, err);
 	}
 	return ret;
 }
@@ -244,8 +331,8 @@ int weft_usdt_discover(struct weft_instance *in, struct weft_registry *registry,
 	uint64_t n;
 	int ret = 0;
 
-	if (read(in->event_fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
-		return in->host->fail(err, -errno, "USDT_DISCOVER", "eventfd: %s", strerror(errno));
+	if (read(in->timer_fd, &n, sizeof(n)) < 0 && errno != EAGAIN)
+		return in->host->fail(err, -errno, "USDT_DISCOVER", "timerfd: %s", strerror(errno));
 	for (size_t i = 0; i < in->n_queue; i++) {
 		int one = appeared(in, registry, &in->queue[i], &extended, err);
 
@@ -256,6 +343,8 @@ int weft_usdt_discover(struct weft_instance *in, struct weft_registry *registry,
 	in->n_queue = 0;
 	if (in->look_again)
 		look_again(in, registry, &extended, err);
+	if (in->looking && !ret)
+		ret = look(in, registry, &extended, err);
 	if (extended)
 		extend(in, registry);
 	return ret;
@@ -267,6 +356,6 @@ void weft_usdt_late_finish(struct weft_instance *in)
 		free(in->queue[i].path);
 	free(in->queue);
 	weft_usdt_seen_destroy(in->seen);
-	if (in->event_fd >= 0)
-		close(in->event_fd);
+	if (in->timer_fd >= 0)
+		close(in->timer_fd);
 }

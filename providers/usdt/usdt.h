@@ -87,8 +87,9 @@ struct weft_instance {
 	struct weft_usdt_wanted *wanted;
 	struct weft_attachment *attachments;
 	/* late.c */
-	int event_fd;
+	int timer_fd;
 	bool watching;
+	bool looking;    /* at paths of named processes */
 	bool look_again; /* for what was mapped before the watching began */
 	struct weft_usdt_mapping *queue;
 	size_t n_queue, cap_queue;

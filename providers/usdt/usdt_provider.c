@@ -41,7 +41,7 @@ static int usdt_open(const struct weft_host *host, const struct weft_params *par
 		return host->fail(err, -12, "NO_MEMORY", "out of memory");
 	in->host = host;
 	in->params = params;
-	in->event_fd = -1;
+	in->timer_fd = -1;
 	path = host->param_string(params, "stash");
 	weft_usdt_stash_open(&in->stash, path, &why);
 	if (why)

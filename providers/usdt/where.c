@@ -2,7 +2,8 @@
 /*
  * From the text of a module to files.
  *
- *   a path           as the processes of the target see it, or as we do
+ *   a path           as the processes of the target see it, or as we do; what they have mapped of
+ *                    it, too, though another file may lie there by now
  *   any other text   the base name or the soname of a file: of the command, of what the processes of
  *                    the target have mapped, or else all processes; of a library where the
  *                    dynamic linker finds it, or a program in PATH; of a file that the stash knows
@@ -155,16 +156,17 @@ static int in_process(struct walk *w, int32_t pid)
 	int ret;
 
 	w->pid = pid;
+	ret = support_maps(pid, mapped, w);
+	if (ret == -ENOMEM)
+		return ret;
 	if (w->s->exact && *w->s->module == '/') {
 		char root[32];
 
 		snprintf(root, sizeof(root), "/proc/%d/root", pid);
 		ret = offer_path(w, root, w->s->module, NULL);
-		if (ret != -ENOENT)
-			return ret;
+		return ret == -ENOENT ? 0 : ret;
 	}
-	ret = support_maps(pid, mapped, w);
-	return ret == -ENOMEM ? ret : 0;
+	return 0;
 }
 
 static int in_all_processes(struct walk *w)

@@ -264,6 +264,57 @@ Test(late, a_library_replaced_on_disk_of_one_process, .timeout = 100)
 	remove_folder();
 }
 
+struct versions {
+	const char *path;
+	void *old;
+};
+
+static void call_old_and_new(void *arg)
+{
+	const struct versions *v = arg;
+	void *lib = v->old;
+	long (*fn)(long);
+
+	for (int i = 0; i < 2 && lib; i++) {
+		*(void **)&fn = dlsym(lib, "lib_fn");
+		for (long k = 0; k < 100 && fn; k++)
+			fn(k);
+		dlclose(lib);
+		lib = dlopen(v->path, RTLD_NOW); /* by its name, were the old one still there */
+	}
+}
+
+/* A process has an old library in use, whose path leads to a new one: both are meant. */
+Test(late, a_library_replaced_before_tracing)
+{
+	struct versions v;
+	struct worker w;
+	struct rig r;
+
+	make_folder();
+	v.path = in_folder("libreplaced.so");
+	copy(UPROBE_PROGRAM_DIR "/factor-2.so", v.path);
+	v.old = dlopen(v.path, RTLD_NOW);
+	cr_assert_not_null(v.old);
+	copy(UPROBE_PROGRAM_DIR "/factor-3.so", in_folder("new"));
+	cr_assert_eq(rename(in_folder("new"), v.path), 0);
+	worker_fork(&w, call_old_and_new, &v);
+	rig_init(&r);
+	rig_trace(&r, &w,
+		  "version: 1\n"
+		  "target: {pid: %d}\n"
+		  "probes:\n"
+		  "  - probe: 'uprobe:%s:lib_fn:return'\n"
+		  "    do: [{count: {into: n}}, {sum: {into: s, value: retval}}]\n",
+		  w.pid, v.path);
+	cr_expect_eq(count_of(&r, "n"), 200);
+	cr_expect_eq(cap_only_row(&r.cap, "s")->value.i, (2 + 3) * 100 * 101 / 2);
+	cap_expect_no_loss(&r.cap);
+	rig_finish(&r);
+	dlclose(v.old);
+	remove_folder();
+}
+
 static void traced_process(const char *module, pid_t pid, int go)
 {
 	struct rig r;
