@@ -15,57 +15,16 @@
 #include "core/params.h"
 #include "core/registry.h"
 #include "core/set.h"
+#include "support/test_failing.h"
 
-static long until_failure = -1; /* allocations that still succeed; -1: all do */
-static bool failed;
+WRAP(void *, malloc, (size_t n), (n))
+WRAP(void *, calloc, (size_t n, size_t m), (n, m))
+WRAP(void *, realloc, (void *p, size_t n), (p, n))
+WRAP(char *, strdup, (const char *s), (s))
+WRAP(char *, strndup, (const char *s, size_t n), (s, n))
 
-static bool fails(void)
-{
-	if (until_failure < 0)
-		return false;
-	if (until_failure-- > 0)
-		return false;
-	failed = true; /* just this one: what follows must cope with both */
-	return true;
-}
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-char *__real_strdup(const char *s);
-char *__real_strndup(const char *s, size_t n);
 int __real_vasprintf(char **s, const char *format, va_list ap);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-char *__wrap_strdup(const char *s);
-char *__wrap_strndup(const char *s, size_t n);
 int __wrap_vasprintf(char **s, const char *format, va_list ap) __attribute__((format(printf, 2, 0)));
-
-void *__wrap_malloc(size_t n)
-{
-	return fails() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-	return fails() ? NULL : __real_realloc(p, n);
-}
-
-char *__wrap_strdup(const char *s)
-{
-	return fails() ? NULL : __real_strdup(s);
-}
-
-char *__wrap_strndup(const char *s, size_t n)
-{
-	return fails() ? NULL : __real_strndup(s, n);
-}
 
 int __wrap_vasprintf(char **s, const char *format, va_list ap)
 {
@@ -78,11 +37,10 @@ static long tell(int (*story)(void))
 	for (long n = 0;; n++) {
 		int rc;
 
-		until_failure = n;
-		failed = false;
+		fail_at((size_t)n + 1);
 		rc = story();
-		until_failure = -1;
-		if (!failed) {
+		armed = false;
+		if (!has_failed()) {
 			cr_assert_eq(rc, 0, "with all memory: %d", rc);
 			return n;
 		}

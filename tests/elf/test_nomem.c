@@ -9,39 +9,11 @@
 #include <unistd.h>
 
 #include "elf/rig.h"
+#include "support/test_failing.h"
 
-static long until_failure = -1; /* allocations that still succeed; -1: all do */
-
-static bool fails(void)
-{
-	if (until_failure < 0)
-		return false;
-	if (until_failure-- > 0)
-		return false;
-	return true;
-}
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-
-void *__wrap_malloc(size_t n)
-{
-	return fails() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-	return fails() ? NULL : __real_realloc(p, n);
-}
+WRAP(void *, malloc, (size_t n), (n))
+WRAP(void *, calloc, (size_t n, size_t m), (n, m))
+WRAP(void *, realloc, (void *p, size_t n), (p, n))
 
 struct known {
 	uint32_t n_symbols;
@@ -94,12 +66,12 @@ static bool story(const char *path, struct known *known)
 			known->n_lines = lines->n;
 		/* libdw does not tell a lack of memory from a unit that is not there. */
 		cr_expect(!lines || !lines->n || lines->n == known->n_lines);
-		well = well && lines && lines->n && until_failure >= 0;
+		well = well && lines && lines->n && !has_failed();
 	}
 	free(lines);
 	weft_elf_release(r, elf);
 	close(request.fd);
-	until_failure = -1;
+	armed = false;
 	weft_error_destroy(err);
 	weft_elf_reader_destroy(r);
 	return well;
@@ -116,7 +88,7 @@ static void every_allocation_fails(const char *name)
 	cr_assert(known.n_symbols && *known.prototype && known.n_lines);
 	do {
 		cr_assert_lt(n, 5000);
-		until_failure = n++;
+		fail_at((size_t)++n);
 	} while (!story(path, &known));
 	cr_expect_gt(n, 20, "%ld", n);
 }

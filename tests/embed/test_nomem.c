@@ -5,26 +5,11 @@
  * or all that was asked for.
  */
 #include "rig.h"
+#include "support/test_failing.h"
 
-static bool armed;
-static size_t countdown, calls;
-
-static bool fails(void)
-{
-	return armed && ++calls == countdown;
-}
-
-#define WRAP(name, params, args)                            \
-	void *__real_##name params;                         \
-	void *__wrap_##name params;                         \
-	void *__wrap_##name params                          \
-	{                                                   \
-		return fails() ? NULL : __real_##name args; \
-	}
-
-WRAP(malloc, (size_t n), (n))
-WRAP(calloc, (size_t n, size_t m), (n, m))
-WRAP(realloc, (void *p, size_t n), (p, n))
+WRAP(void *, malloc, (size_t n), (n))
+WRAP(void *, calloc, (size_t n, size_t m), (n, m))
+WRAP(void *, realloc, (void *p, size_t n), (p, n))
 
 static int list_one(void *arg, const struct weft_trace_probe *probe)
 {

@@ -8,22 +8,7 @@
 #include <stdio.h>
 
 #include "core/arena.h"
-
-static bool armed;
-static size_t countdown, calls;
-
-static bool fails(void)
-{
-	return armed && ++calls == countdown;
-}
-
-#define WRAP(type, name, params, args)                      \
-	type __real_##name params;                          \
-	type __wrap_##name params;                          \
-	type __wrap_##name params                           \
-	{                                                   \
-		return fails() ? NULL : __real_##name args; \
-	}
+#include "support/test_failing.h"
 
 WRAP(void *, malloc, (size_t n), (n))
 WRAP(void *, calloc, (size_t n, size_t m), (n, m))

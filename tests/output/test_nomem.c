@@ -6,48 +6,12 @@
 #include <stdlib.h>
 
 #include "output/support.h"
+#include "support/test_failing.h"
 
-static long until_failure = -1; /* allocations that still succeed; -1: all do */
-static bool failed;
-
-static bool fails(void)
-{
-	if (until_failure < 0)
-		return false;
-	if (until_failure-- > 0)
-		return false;
-	failed = true;
-	return true;
-}
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-char *__real_strdup(const char *s);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-char *__wrap_strdup(const char *s);
-
-void *__wrap_malloc(size_t n)
-{
-	return fails() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-	return fails() ? NULL : __real_realloc(p, n);
-}
-
-char *__wrap_strdup(const char *s)
-{
-	return fails() ? NULL : __real_strdup(s);
-}
+WRAP(void *, malloc, (size_t n), (n))
+WRAP(void *, calloc, (size_t n, size_t m), (n, m))
+WRAP(void *, realloc, (void *p, size_t n), (p, n))
+WRAP(char *, strdup, (const char *s), (s))
 
 static const struct weft_frame frames[] = {{.address = 1, .symbol = "f", .module = "vmlinux"}};
 static const struct weft_named_value keys[] = {{"program", TEXT("a program")},
@@ -82,14 +46,14 @@ static void story(const char *format)
 	struct weft_sink sink;
 	char *text = NULL;
 	size_t size;
-	long saved = until_failure;
+	bool saved = armed;
 
-	until_failure = -1; /* the streams are the test's own */
+	armed = false; /* the streams are the test's own */
 	options.out = options.messages = open_memstream(&text, &size);
 	fprintf(options.out, "%4096s\n", "");
 	fflush(options.out);
 	rewind(options.out);
-	until_failure = saved;
+	armed = saved;
 	if (check(weft_output_create(format, &options, &sink, NULL)))
 		goto out;
 	check(sink.record(sink.self, &record));
@@ -109,7 +73,7 @@ static void story(const char *format)
 	check(sink.end(sink.self, &(struct weft_end){.reason = "exit"}));
 	sink.destroy(sink.self);
 out:
-	until_failure = -1;
+	armed = false;
 	fclose(options.out);
 	free(text);
 }
@@ -120,10 +84,9 @@ Test(nomem, every_allocation_may_fail)
 		long n = 0;
 
 		do {
-			failed = false;
-			until_failure = n++;
+			fail_at((size_t)++n);
 			story(weft_output_formats[i]);
-		} while (failed);
+		} while (has_failed());
 		cr_expect_gt(n, 2);
 	}
 }

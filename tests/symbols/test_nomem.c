@@ -9,43 +9,13 @@
 
 #include "core/symbols/kallsyms.h"
 #include "symbols/support.h"
+#include "support/test_failing.h"
 
 TestSuite(nomem, .fini = remove_temporary);
 
-static long until_failure = -1; /* allocations that still succeed; -1: all do */
-static bool failed;
-
-static bool fails(void)
-{
-	if (until_failure < 0)
-		return false;
-	if (until_failure-- > 0)
-		return false;
-	failed = true;
-	return true;
-}
-
-void *__real_malloc(size_t n);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *p, size_t n);
-void *__wrap_malloc(size_t n);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *p, size_t n);
-
-void *__wrap_malloc(size_t n)
-{
-	return fails() ? NULL : __real_malloc(n);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-	return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *p, size_t n)
-{
-	return fails() ? NULL : __real_realloc(p, n);
-}
+WRAP(void *, malloc, (size_t n), (n))
+WRAP(void *, calloc, (size_t n, size_t m), (n, m))
+WRAP(void *, realloc, (void *p, size_t n), (p, n))
 
 static void event(struct weft_symbols *s, enum weft_process_event_kind kind, int32_t pid,
 		  int32_t parent)
@@ -82,7 +52,7 @@ static void story(const struct target *t)
 	}
 	event(s, WEFT_PROCESS_EXEC, child, 0);
 	event(s, WEFT_PROCESS_EXIT, child, 0);
-	until_failure = -1;
+	armed = false;
 	weft_symbols_destroy(s);
 }
 
@@ -95,10 +65,9 @@ Test(nomem, every_allocation_may_fail)
 	target_path("pie", path);
 	target_start(&t, path, NULL);
 	do {
-		failed = false;
-		until_failure = n++;
+		fail_at((size_t)++n);
 		story(&t);
-	} while (failed);
+	} while (has_failed());
 	cr_expect_gt(n, 20);
 	target_stop(&t);
 }
@@ -123,15 +92,14 @@ Test(nomem, kallsyms)
 	do {
 		int r;
 
-		failed = false;
-		until_failure = n++;
+		fail_at((size_t)++n);
 		r = weft_kallsyms_load(&k, path, &texts);
 		cr_expect(r == 0 || r == -ENOMEM);
 		if (!r)
 			weft_kallsyms_find(&k, 0xffffffff81000010, &texts, &start, &module);
-		until_failure = -1;
+		armed = false;
 		weft_kallsyms_finish(&k);
 		weft_texts_finish(&texts);
-	} while (failed);
+	} while (has_failed());
 	cr_expect_gt(n, 10);
 }

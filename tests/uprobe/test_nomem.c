@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "support/test_bpf.h"
+#include "support/test_failing.h"
 #include "support/test_host.h"
 #include "uprobe.h"
 
@@ -24,22 +25,6 @@
 #define LIBRARY UPROBE_PROGRAM_DIR "/factor-2.so"
 
 extern const struct weft_provider weft_provider_plugin;
-
-static bool armed;
-static size_t countdown, calls;
-
-static bool fails(void)
-{
-	return armed && ++calls == countdown;
-}
-
-#define WRAP(type, name, params, args)                      \
-	type __real_##name params;                          \
-	type __wrap_##name params;                          \
-	type __wrap_##name params                           \
-	{                                                   \
-		return fails() ? NULL : __real_##name args; \
-	}
 
 WRAP(void *, malloc, (size_t n), (n))
 WRAP(void *, calloc, (size_t n, size_t m), (n, m))

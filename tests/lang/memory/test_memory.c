@@ -10,25 +10,7 @@
 
 #include "core/lang/format.h"
 #include "lang/made_types.h"
-
-static bool armed;
-static size_t countdown; /* the allocation that fails; 0: none */
-static size_t calls;
-
-static bool fails(void)
-{
-	return armed && ++calls == countdown;
-}
-
-#define WRAP(type, name, params, args)     \
-	type __real_##name params;         \
-	type __wrap_##name params;         \
-	type __wrap_##name params          \
-	{                                  \
-		if (fails())               \
-			return (type)0;    \
-		return __real_##name args; \
-	}
+#include "support/test_failing.h"
 
 WRAP(void *, weft_arena_alloc, (struct weft_arena * a, size_t n), (a, n))
 WRAP(void *, weft_arena_array, (struct weft_arena * a, size_t n, size_t m), (a, n, m))
