@@ -34,7 +34,7 @@ int weft_consumer_poll(struct weft_consumer *c, bool attached, bool *exiting,
  * divided by. A start of 0 leaves what was said; an end of 0 is none yet. */
 void weft_consumer_span(struct weft_consumer *c, uint64_t start_ns, uint64_t stop_ns);
 /* Prints the aggregations named, or all (names that the plan does not have are passed over);
- * `attached` decides between iterators and map system calls. */
+ * `attached` decides between readers and map system calls. */
 int weft_consumer_show(struct weft_consumer *c, const char *const *names, size_t n, bool attached,
 		       struct weft_error *err);
 /* After detach: the rest of the records, all of them in order, and the show and clear actions that

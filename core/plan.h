@@ -60,7 +60,7 @@
  * All but min and max live in a PERCPU_HASH, summed over CPUs by the consumer; min and max, and all
  * kinds where a row of all CPUs would be too large to be read at once, in a HASH. None is
  * preallocated. Rows are never deleted while programs are attached: clear is the subtraction of a
- * snapshot, and for min and max an atomic exchange with 0 made by the iterator that reads them.
+ * snapshot, and for min and max an atomic exchange with 0 made by the program that reads them.
  * Without keys (and buckets): slots in STATE.
  *
  * Keys and records

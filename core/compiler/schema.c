@@ -146,8 +146,8 @@ static int agree(struct weft_aggregation *a, const struct weft_typed_action *act
 
 /* ---- making one ---- */
 
-/* The most bytes of a row over all CPUs. Iterators give an element as a whole or not at all, and their
- * buffer is of eight pages; with very many CPUs they share one row, which is slower and as exact. */
+/* The most bytes of a row over all CPUs. A reader takes one of at most 16 KiB; with very many CPUs
+ * they share one row, which is slower and as exact. */
 #define ROW_MOST 12288u
 
 static uint32_t map_type(const struct weft_plan *plan, const struct weft_aggregation *a)

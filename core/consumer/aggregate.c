@@ -99,7 +99,7 @@ static int meet_row(const void *key, const void *value, void *arg)
 		r->failed = true;
 		return -ENOMEM;
 	}
-	/* An iterator may show a row twice: sums are replaced, extremes can be combined. */
+	/* A reader may show a row twice: sums are replaced, extremes can be combined. */
 	if (weft_is_extreme(r->agg))
 		weft_words_add(r->agg, into, words);
 	else if (is_new || !words[WEFT_ROW_UNSETTLED])

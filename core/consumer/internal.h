@@ -100,7 +100,7 @@ int weft_aggregate_clear(struct weft_consumer *c, size_t i, bool attached, struc
 struct weft_agg_state *weft_agg_state(struct weft_consumer *c, size_t i); /* NULL: no memory */
 void weft_aggregates_finish(struct weft_consumer *c);
 
-/* Reads a map of the plan: by an iterator, made into *reader when first needed, if attached or if
+/* Reads a map of the plan: by a reader, made into *reader when first needed, if attached or if
  * values are to be exchanged with 0; else by system calls. A map that was not created has no rows. */
 int weft_read_map(struct weft_consumer *c, size_t map, struct weft_map_reader **reader,
 		  bool exchange, bool attached,

@@ -143,6 +143,12 @@ int weft_bpf_program_load(const struct weft_bpf_program *p)
 		attr.attach_btf_id = load->attach_btf_id;
 		if (load->attach_btf_fd > 0)
 			attr.attach_btf_obj_fd = (uint32_t)load->attach_btf_fd;
+		if (p->n_functions) {
+			attr.prog_btf_fd = (uint32_t)p->btf_fd;
+			attr.func_info_rec_size = sizeof(*p->functions);
+			attr.func_info = pointer(p->functions);
+			attr.func_info_cnt = p->n_functions;
+		}
 		ret = weft_bpf(BPF_PROG_LOAD, &attr, ATTR_SIZE(attach_btf_obj_fd));
 		if (ret != -EAGAIN)
 			break;
@@ -156,6 +162,16 @@ int weft_bpf_program_load(const struct weft_bpf_program *p)
 	if (tries)
 		pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	return ret;
+}
+
+int weft_bpf_btf_load(const void *btf, size_t size)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.btf = pointer(btf);
+	attr.btf_size = (uint32_t)size;
+	return weft_bpf(BPF_BTF_LOAD, &attr, ATTR_SIZE(btf_log_level));
 }
 
 int weft_bpf_program_info(int prog_fd, struct bpf_prog_info *info)

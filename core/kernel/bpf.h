@@ -35,8 +35,14 @@ struct weft_bpf_program {
 	uint32_t n_insns;
 	char *log; /* NULL: none is asked for */
 	uint32_t log_size;
+	/* Where functions of the program are handed to the kernel: what they are. */
+	int btf_fd;
+	const struct bpf_func_info *functions;
+	uint32_t n_functions;
 };
 int weft_bpf_program_load(const struct weft_bpf_program *p);
+/* Types, as linux/btf.h has them. */
+int weft_bpf_btf_load(const void *btf, size_t size);
 int weft_bpf_program_info(int prog_fd, struct bpf_prog_info *info);
 
 int weft_bpf_raw_tracepoint_open(const char *name, int prog_fd);

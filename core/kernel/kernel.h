@@ -84,7 +84,7 @@ struct weft_task_offsets {
 /* BTF_MISSING, BTF_MALFORMED, BTF_NOT_FOUND. */
 int weft_btf_task_offsets(struct weft_task_offsets *out, struct weft_error *err);
 
-/* ---- reading maps while programs are attached: bpf_map_elem iterators ---- */
+/* ---- reading maps while programs are attached ---- */
 
 struct weft_map_reader;
 /* For a HASH or PERCPU_HASH map of a plan. exchange: take each value by an atomic exchange with 0 (min, max). */

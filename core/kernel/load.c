@@ -177,22 +177,20 @@ out:
 	return ret;
 }
 
-int weft_program_load_own(const char *name, const struct weft_load_class *load,
-			  const struct bpf_insn *insns, uint32_t n_insns, int *fd,
-			  struct weft_error *err)
+int weft_program_load_made(const struct weft_bpf_program *p, int *fd, struct weft_error *err)
 {
-	struct weft_bpf_program p = {.name = name, .load = load, .insns = insns, .n_insns = n_insns};
+	struct weft_bpf_program logged = *p;
 	struct weft_verdict v;
 	char *text;
-	int ret = weft_bpf_program_load(&p), again;
+	int ret = weft_bpf_program_load(p), again;
 
 	if (ret == -EPERM)
-		return denied(name, err);
+		return denied(p->name, err);
 	if (ret >= 0) {
 		*fd = ret;
 		return 0;
 	}
-	again = load_logged(&p, &text);
+	again = load_logged(&logged, &text);
 	if (again >= 0) {
 		free(text);
 		*fd = again;
@@ -203,8 +201,18 @@ int weft_program_load_own(const char *name, const struct weft_load_class *load,
 		v.reason = strerror(-ret);
 		v.reason_size = strlen(v.reason);
 	}
-	weft_fail(err, ret, "PROGRAM_REJECTED", "the kernel rejects the program %s: %.*s", name,
+	weft_fail(err, ret, "PROGRAM_REJECTED", "the kernel rejects the program %s: %.*s", p->name,
 		  (int)v.reason_size, v.reason);
 	free(text);
 	return ret;
+}
+
+int weft_program_load_own(const char *name, const struct weft_load_class *load,
+			  const struct bpf_insn *insns, uint32_t n_insns, int *fd,
+			  struct weft_error *err)
+{
+	const struct weft_bpf_program p = {
+		.name = name, .load = load, .insns = insns, .n_insns = n_insns};
+
+	return weft_program_load_made(&p, fd, err);
 }

@@ -22,5 +22,8 @@ void weft_verdict_read(const char *log, size_t n, struct weft_verdict *out);
 int weft_program_load_own(const char *name, const struct weft_load_class *load,
 			  const struct bpf_insn *insns, uint32_t n_insns, int *fd,
 			  struct weft_error *err);
+/* The same of all that a program can have. */
+struct weft_bpf_program;
+int weft_program_load_made(const struct weft_bpf_program *p, int *fd, struct weft_error *err);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "tests/consumer/support.h"
 
-/* Read by system calls, and by iterators, as while probes are attached. */
+/* Read by system calls, and by readers, as while probes are attached. */
 extern const bool agg_ways[2];
 
 /* Word w of a CPU's slot. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* Aggregations from maps and slots that are filled by hand. Each is read both agg_ways: by
- * iterators, as while probes are attached, and by system calls. */
+ * readers, as while probes are attached, and by system calls. */
 #include <errno.h>
 
 #include "tests/consumer/aggregate_rig.h"

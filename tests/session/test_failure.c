@@ -273,7 +273,7 @@ Test(failure, TOO_MANY_PROGRAMS)
 
 /* ---- all well ---- */
 
-/* A run with everything in it: iterators, stacks, a command and what it starts, process events. */
+/* A run with everything in it: readers of maps, stacks, a command and what it starts, process events. */
 Test(failure, nothing_is_left_of_a_run)
 {
 	struct rig r;
