@@ -24,12 +24,12 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "support/late.h"
 #include "support/maps.h"
 #include "uprobe.h"
 
 #define MOST_WAITING 4096u
 #define MOST_SEEN    65536u
-#define LOOK_NS      200000000 /* between two looks at paths and links */
 
 static bool is_wanted(struct weft_instance *in, const char *path)
 {
@@ -48,18 +48,6 @@ static bool was_seen(struct weft_instance *in, uint64_t dev, uint64_t ino)
 	    !weft_uprobe_grow(&in->seen, &in->cap_seen, in->n_seen, sizeof(*in->seen)))
 		in->seen[in->n_seen++] = (struct weft_uprobe_seen){.dev = dev, .ino = ino};
 	return false;
-}
-
-/* discover() has its turn after so much time, and then again and again. */
-static void wake(struct weft_instance *in, long ns)
-{
-	const struct itimerspec when = {
-		.it_value.tv_nsec = ns,
-		.it_interval.tv_nsec = in->looking ? LOOK_NS : 0,
-	};
-
-	if (in->timer_fd >= 0)
-		timerfd_settime(in->timer_fd, 0, &when, NULL);
 }
 
 static void on_event(struct weft_instance *in, const struct weft_process_event *ev)
@@ -85,22 +73,14 @@ static void on_event(struct weft_instance *in, const struct weft_process_event *
 	if (!m->path)
 		return;
 	in->n_queue++;
-	wake(in, 1);
-}
-
-/* Whether the target is some processes and nobody else. */
-static bool is_named(struct weft_instance *in)
-{
-	const struct weft_target *t = in->host->target(in->host);
-
-	return t->n_pids && !t->follow;
+	support_wake(in->timer_fd, 1, in->looking);
 }
 
 /* Whether files can appear that have to be announced. What lies at an absolute path of a named
  * process can be looked at. */
 static bool can_appear(struct weft_instance *in)
 {
-	if (!is_named(in))
+	if (!support_is_named(in->host->target(in->host)))
 		return true;
 	for (const struct weft_uprobe_wanted *w = in->wanted; w; w = w->next)
 		if (*w->module != '/' || !w->module_text)
@@ -112,9 +92,9 @@ void weft_uprobe_watch(struct weft_instance *in)
 {
 	if (in->timer_fd < 0)
 		return;
-	if (!in->looking && in->attachments && is_named(in)) {
+	if (!in->looking && in->attachments && support_is_named(in->host->target(in->host))) {
 		in->looking = true;
-		wake(in, LOOK_NS);
+		support_wake(in->timer_fd, SUPPORT_LOOK_NS, true);
 	}
 	if (in->watching || !can_appear(in))
 		return;
@@ -184,10 +164,8 @@ static int look_at(struct weft_instance *in, struct weft_registry *registry, con
 {
 	char path[4096 + 32];
 	struct stat st;
-	int n = snprintf(path, sizeof(path), "/proc/%d/root%s", pid, module);
 
-	if (n < 0 || (size_t)n >= sizeof(path) || stat(path, &st) || !S_ISREG(st.st_mode) ||
-	    is_known(in, &st))
+	if (!support_file_of(pid, module, path, sizeof(path), &st) || is_known(in, &st))
 		return 0;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	return fd < 0 ? 0 : take(in, registry, fd, module, pid, err);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/module.h"
 #include "support/nearest.h"
 #include "uprobe.h"
 
@@ -270,9 +271,9 @@ static struct weft_uprobe_wanted *want(struct weft_instance *in, const struct we
 
 	if (!w)
 		goto nomem;
-	w->module_text = !pattern || !weft_uprobe_is_glob(d->module);
-	w->function_text = !pattern || (*d->function && !weft_uprobe_is_glob(d->function));
-	w->name_text = !pattern || (*d->name && !weft_uprobe_is_glob(d->name));
+	w->module_text = !pattern || !support_is_glob(d->module);
+	w->function_text = !pattern || (*d->function && !support_is_glob(d->function));
+	w->name_text = !pattern || (*d->name && !support_is_glob(d->name));
 	w->module = pattern && w->module_text ? unescaped(d->module) : strdup(d->module);
 	w->function = pattern && w->function_text ? unescaped(d->function) : strdup(d->function);
 	w->name = pattern && w->name_text ? unescaped(d->name) : strdup(d->name);

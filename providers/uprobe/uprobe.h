@@ -143,7 +143,6 @@ int weft_uprobe_grow(void *array, size_t *capacity, size_t n, size_t size);
  * others. exact: the text is no glob. */
 int weft_uprobe_where(struct weft_instance *in, const char *module, bool exact,
 		      struct weft_uprobe_files *out, struct weft_error *err);
-bool weft_uprobe_is_glob(const char *text);
 
 /* files.c */
 /* The file behind a descriptor, which is taken over in any case. NULL with a reason in err. */

@@ -23,6 +23,7 @@
 
 #include "support/ldcache.h"
 #include "support/maps.h"
+#include "support/module.h"
 #include "support/nearest.h"
 #include "uprobe.h"
 
@@ -36,24 +37,6 @@ struct search {
 	struct weft_error *err;
 	int32_t pid;
 };
-
-bool weft_uprobe_is_glob(const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '\\' && text[1])
-			text++;
-		else if (*text == '*' || *text == '?' || *text == '[')
-			return true;
-	}
-	return false;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 /* Takes the descriptor. */
 static int found(struct search *s, int fd, const char *path, const char *root)
@@ -101,7 +84,8 @@ static int mapped(const struct support_mapped *m, void *arg)
 	struct search *s = arg;
 	char root[32];
 
-	if (!is_named(s, is_path(s) ? m->path : base_name(m->path)) || s->out->n >= MOST_FILES)
+	if (!is_named(s, is_path(s) ? m->path : support_base_name(m->path)) ||
+	    s->out->n >= MOST_FILES)
 		return 0;
 	int fd = support_mapped_open(s->pid, m);
 	if (fd < 0)
@@ -140,21 +124,10 @@ static int in_process(struct search *s, int32_t pid)
 
 static int in_path(struct search *s, const char *program)
 {
-	const char *path = getenv("PATH");
-	char full[4096];
+	char path[4096];
+	int ret = support_program(program, path, sizeof(path));
 
-	for (path = path ? path : "/usr/local/bin:/usr/bin:/bin"; *path;) {
-		size_t n = strcspn(path, ":");
-		struct stat st;
-		int len = snprintf(full, sizeof(full), "%.*s/%s", (int)n, n ? path : ".", program);
-
-		path += n + (path[n] == ':');
-		if (len < 0 || (size_t)len >= sizeof(full))
-			continue;
-		if (!access(full, X_OK) && !stat(full, &st) && S_ISREG(st.st_mode))
-			return try_path(s, "", full);
-	}
-	return -ENOENT;
+	return ret ? ret : try_path(s, "", path);
 }
 
 static int the_command(struct search *s)
@@ -165,7 +138,7 @@ static int the_command(struct search *s)
 			? target->command
 			: NULL;
 
-	if (!command || !command[0] || !is_named(s, base_name(command[0])))
+	if (!command || !command[0] || !is_named(s, support_base_name(command[0])))
 		return -ENOENT;
 	return strchr(command[0], '/') ? try_path(s, "", command[0]) : in_path(s, command[0]);
 }

@@ -21,11 +21,11 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "support/late.h"
 #include "support/maps.h"
 #include "usdt/usdt.h"
 
 #define MOST_WAITING 4096u
-#define LOOK_NS      200000000 /* between two looks at paths */
 
 static bool is_wanted(struct weft_instance *in, const char *path)
 {
@@ -42,18 +42,6 @@ static size_t path_length(const char *text)
 	size_t n = strlen(text), k = sizeof(deleted) - 1;
 
 	return n > k && !strcmp(text + n - k, deleted) ? n - k : n;
-}
-
-/* discover() has its turn after so much time; then again and again, if paths are looked at. */
-static void wake(struct weft_instance *in, long ns)
-{
-	const struct itimerspec when = {
-		.it_value.tv_nsec = ns,
-		.it_interval.tv_nsec = in->looking ? LOOK_NS : 0,
-	};
-
-	if (in->timer_fd >= 0)
-		timerfd_settime(in->timer_fd, 0, &when, NULL);
 }
 
 static void on_event(struct weft_instance *in, const struct weft_process_event *ev)
@@ -87,15 +75,7 @@ static void on_event(struct weft_instance *in, const struct weft_process_event *
 		.ino = ev->inode,
 		.path = path,
 	};
-	wake(in, 1);
-}
-
-/* Whether the target is some processes and nobody else. */
-static bool is_named(struct weft_instance *in)
-{
-	const struct weft_target *t = in->host->target(in->host);
-
-	return t->n_pids && !t->follow;
+	support_wake(in->timer_fd, 1, in->looking);
 }
 
 /* A file that is meant by its path. */
@@ -115,7 +95,7 @@ static bool names_path(const struct weft_instance *in)
 /* Whether files can appear that have to be announced. */
 static bool can_appear(struct weft_instance *in)
 {
-	if (!is_named(in))
+	if (!support_is_named(in->host->target(in->host)))
 		return true;
 	for (const struct weft_usdt_wanted *w = in->wanted; w; w = w->next)
 		if (!is_path(w))
@@ -127,9 +107,10 @@ void weft_usdt_watch(struct weft_instance *in)
 {
 	if (in->timer_fd < 0)
 		return;
-	if (!in->looking && in->attachments && is_named(in) && names_path(in)) {
+	if (!in->looking && in->attachments && support_is_named(in->host->target(in->host)) &&
+	    names_path(in)) {
 		in->looking = true;
-		wake(in, LOOK_NS);
+		support_wake(in->timer_fd, SUPPORT_LOOK_NS, true);
 	}
 	if (in->watching || !can_appear(in))
 		return;
@@ -138,7 +119,7 @@ void weft_usdt_watch(struct weft_instance *in)
 		return;
 	in->watching = true;
 	in->look_again = true;
-	wake(in, 1);
+	support_wake(in->timer_fd, 1, in->looking);
 	if (in->host->watch_processes(in->host, on_event, in, NULL))
 		in->host->log(in->host, WEFT_LOG_INFO,
 			      "files that programs load from now on are not traced: mappings cannot "
@@ -218,10 +199,8 @@ static int look_at(struct weft_instance *in, struct weft_registry *registry, con
 {
 	char path[4096 + 32];
 	struct stat st;
-	int n = snprintf(path, sizeof(path), "/proc/%d/root%s", pid, module);
 
-	if (n < 0 || (size_t)n >= sizeof(path) || stat(path, &st) || !S_ISREG(st.st_mode) ||
-	    was_taken(in, &st))
+	if (!support_file_of(pid, module, path, sizeof(path), &st) || was_taken(in, &st))
 		return 0;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	return fd < 0 ? 0 : take(in, registry, fd, module, extended, err);

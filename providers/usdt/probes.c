@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/module.h"
 #include "support/nearest.h"
 #include "usdt/usdt.h"
 
@@ -142,7 +143,7 @@ static struct weft_usdt_wanted *remember(struct weft_instance *in, const struct 
 	if (!w)
 		return NULL;
 	w->exact = exact;
-	w->literal = exact || !weft_usdt_is_glob(d->module);
+	w->literal = exact || !support_is_glob(d->module);
 	w->module = strdup(d->module);
 	w->function = strdup(d->function);
 	w->name = strdup(d->name);

@@ -119,8 +119,6 @@ bool weft_usdt_seen(struct weft_usdt_seen *s, uint64_t dev, uint64_t ino);
 void weft_usdt_unsee(struct weft_usdt_seen *s, uint64_t dev, uint64_t ino);
 
 int weft_usdt_nomem(struct weft_instance *in, struct weft_error *err);
-bool weft_usdt_is_glob(const char *text);
-const char *weft_usdt_base(const char *path);
 
 /* files.c */
 /* The file behind a descriptor, which is taken over in any case, read or from the stash. NULL: no

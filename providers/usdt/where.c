@@ -24,6 +24,7 @@
 
 #include "support/ldcache.h"
 #include "support/maps.h"
+#include "support/module.h"
 #include "support/nearest.h"
 #include "usdt/usdt.h"
 
@@ -34,24 +35,6 @@ struct walk {
 	int32_t pid;
 };
 
-bool weft_usdt_is_glob(const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '\\' && text[1])
-			text++;
-		else if (*text == '*' || *text == '?' || *text == '[')
-			return true;
-	}
-	return false;
-}
-
-const char *weft_usdt_base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool is_of_paths(const char *module)
 {
 	return strchr(module, '/') || !module[strspn(module, "*")];
@@ -59,7 +42,7 @@ static bool is_of_paths(const char *module)
 
 bool weft_usdt_may_mean(struct weft_instance *in, const char *module, bool exact, const char *path)
 {
-	const char *base = weft_usdt_base(path), *dot = strstr(module, ".so");
+	const char *base = support_base_name(path), *dot = strstr(module, ".so");
 
 	if (!exact)
 		return in->host->field_match(module, is_of_paths(module) ? path : base);
@@ -77,8 +60,8 @@ const char *weft_usdt_means(struct weft_instance *in, const char *module, bool e
 	if (!weft_usdt_may_mean(in, module, exact, path))
 		return NULL;
 	if (!exact)
-		return is_of_paths(module) ? path : weft_usdt_base(path);
-	if (*module == '/' || !strcmp(module, weft_usdt_base(path)) ||
+		return is_of_paths(module) ? path : support_base_name(path);
+	if (*module == '/' || !strcmp(module, support_base_name(path)) ||
 	    (soname && !strcmp(module, soname)))
 		return module;
 	return NULL;
@@ -191,21 +174,10 @@ static int in_all_processes(struct walk *w)
 
 static int in_path(struct walk *w, const char *program, struct weft_error *err)
 {
-	const char *path = getenv("PATH");
-	char full[4096];
+	char path[4096];
+	int ret = support_program(program, path, sizeof(path));
 
-	for (path = path ? path : "/usr/local/bin:/usr/bin:/bin"; *path;) {
-		size_t n = strcspn(path, ":");
-		struct stat st;
-		int len = snprintf(full, sizeof(full), "%.*s/%s", (int)n, n ? path : ".", program);
-
-		path += n + (path[n] == ':');
-		if (len < 0 || (size_t)len >= sizeof(full))
-			continue;
-		if (!access(full, X_OK) && !stat(full, &st) && S_ISREG(st.st_mode))
-			return offer_path(w, "", full, err);
-	}
-	return -ENOENT;
+	return ret ? ret : offer_path(w, "", path, err);
 }
 
 static const char *const *command_of(struct weft_instance *in)
@@ -226,21 +198,10 @@ static int the_command(struct walk *w)
 
 	if (!command)
 		return 0;
-	if (strchr(command[0], '/')) {
+	if (strchr(command[0], '/'))
 		real = realpath(command[0], NULL);
-	} else {
-		const char *dirs = getenv("PATH");
-
-		for (dirs = dirs ? dirs : "/usr/local/bin:/usr/bin:/bin"; *dirs && !real;) {
-			size_t n = strcspn(dirs, ":");
-			int len = snprintf(path, sizeof(path), "%.*s/%s", (int)n, n ? dirs : ".",
-					   command[0]);
-
-			dirs += n + (dirs[n] == ':');
-			if (len > 0 && (size_t)len < sizeof(path) && !access(path, X_OK))
-				real = realpath(path, NULL);
-		}
-	}
+	else if (!support_program(command[0], path, sizeof(path)))
+		real = realpath(path, NULL);
 	if (!real)
 		return 0;
 	fd = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -331,7 +292,7 @@ static bool may_start(struct weft_instance *in)
 /* The nearest name in the folder of a path, or NULL; the caller frees it. */
 static char *neighbour(const char *path)
 {
-	const char *base = weft_usdt_base(path), *nearest = NULL;
+	const char *base = support_base_name(path), *nearest = NULL;
 	char *names[MOST_NEIGHBOURS] = {0}, *folder = strndup(path, (size_t)(base - path)),
 	     *out = NULL;
 	DIR *d = folder ? opendir(folder) : NULL;
