@@ -5,7 +5,7 @@
  * a probe.
  */
 #include "address.h"
-#include "harness.h"
+#include "counts.h"
 
 #define ROUNDS 20
 
@@ -29,13 +29,6 @@ static void start(struct rig *r, struct worker *w, const char *program, const ch
 static int64_t sum_of(const struct rig *r, const char *name)
 {
 	return cap_only_row(&r->cap, name)->value.i;
-}
-
-static int64_t count_of(const struct rig *r, const char *name)
-{
-	const struct cap_table *t = cap_last_table(&r->cap, name);
-
-	return t ? (int64_t)cap_total(t) : 0;
 }
 
 static void arguments(const char *program, const char *way)

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "harness.h"
+#include "counts.h"
 
 #define ROUNDS 20
 
@@ -22,13 +22,6 @@ __attribute__((format(printf, 1, 2))) static void run(const char *format, ...)
 	vsnprintf(command, sizeof(command), format, args);
 	va_end(args);
 	cr_assert_eq(system(command), 0, "%s", command);
-}
-
-static int64_t count_of(const struct rig *r, const char *name)
-{
-	const struct cap_table *t = cap_last_table(&r->cap, name);
-
-	return t ? (int64_t)cap_total(t) : 0;
 }
 
 static void traced(const char *program)

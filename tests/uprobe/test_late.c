@@ -12,19 +12,12 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "harness.h"
+#include "counts.h"
 #include "support/test_child.h"
 
 #define PROGRAM UPROBE_PROGRAM_DIR "/pie-O2"
 #define STATIC  UPROBE_PROGRAM_DIR "/static-O2"
 #define ROUNDS  20
-
-static int64_t count_of(const struct rig *r, const char *name)
-{
-	const struct cap_table *t = cap_last_table(&r->cap, name);
-
-	return t ? (int64_t)cap_total(t) : 0;
-}
 
 static void copy(const char *from, const char *to)
 {

@@ -7,20 +7,13 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "harness.h"
+#include "counts.h"
 #include "support/test_child.h"
 
 #define PROGRAM UPROBE_PROGRAM_DIR "/pie-O2"
 #define ROUNDS  50
 
 static const char *const ways[] = {"placement: cheap", "mechanism: perf"};
-
-static int64_t count_of(const struct rig *r, const char *name)
-{
-	const struct cap_table *t = cap_last_table(&r->cap, name);
-
-	return t ? (int64_t)cap_total(t) : 0;
-}
 
 /* A bystander runs the same while the target does. */
 static void some_pids(const char *way)
