@@ -185,7 +185,8 @@ int weft_session_prepare(struct weft_session *s, struct weft_set *set, struct we
 		return weft_nomem(err);
 	if (ret)
 		return weft_fail(err, ret, "CPUS",
-				 "cannot read the possible CPUs of this machine: %s",
+				 "cannot read which CPUs this machine can have, in "
+				 "/sys/devices/system/cpu/possible: %s",
 				 strerror(-ret));
 	free(cpus);
 	s->plan = weft_plan_create(set, (uint32_t)n_cpus, err);

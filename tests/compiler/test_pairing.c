@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/kernel/bpf.h"
 #include "rig.h"
 
 struct pairs {
@@ -493,5 +494,51 @@ Test(compiler_pairing, entry_texts)
 	enter_texts(&p, 0, TOP, (const char *)8, bytes, 4);
 	fire(&p, p.back_fd[0], TOP);
 	cr_expect_eq(rig_loss(&p.r, WEFT_LOSS_FAULT_VALUE), 2);
+	pairs_finish(&p);
+}
+
+/* An entry without arguments, for whatever the tracepoint's first word is as frame. */
+static int interrupting_entry(struct pairs *p)
+{
+	struct weft_group group = p->r.group;
+	int fd;
+
+	p->r.info.pairing.role = WEFT_PAIRING_ENTRY;
+	p->r.group.pairing_entry = true;
+	p->r.group.capture = p->r.group.texts = 0;
+	fd = load(&p->r);
+	p->r.info.pairing.role = WEFT_PAIRING_RETURN;
+	p->r.group = group;
+	return fd;
+}
+
+/* FAULT_VALUE: a call that began in an interrupt, between the return and the moment that asks for the
+ * entry's text, lies where the text lay. What raises the interrupt is the first clause's record. */
+Test(compiler_pairing, entry_text_that_another_call_lies_upon)
+{
+	struct pairs p;
+	uint32_t size;
+	int fd, link;
+
+	captures_init(&p, 16, 1u << 4);
+	fd = interrupting_entry(&p);
+	rig_clause(&p.r, NULL, "emit", "|a|arg0", NULL);
+	rig_clause(&p.r, "entry.arg4 == \"text\"", "count", "into||same", NULL);
+	rig_clause(&p.r, NULL, "count", "into||all", NULL);
+	captures_load(&p);
+	enter_texts(&p, 0, TOP, "text", NULL, 0);
+	fire(&p, p.back_fd[0], TOP);
+	cr_expect(rig_slot(&p.r, "same", 0) == 1 && rig_losses(&p.r) == 0);
+	cr_assert(rig_record(&p.r, &size), "or the next one raises none");
+
+	link = weft_bpf_raw_tracepoint_open("irq_work_entry", fd);
+	cr_assert_geq(link, 0);
+	enter_texts(&p, 0, TOP, "text", NULL, 0);
+	fire(&p, p.back_fd[0], TOP);
+	close(link);
+	cr_expect(rig_slot(&p.r, "same", 0) == 1);
+	cr_expect(rig_loss(&p.r, WEFT_LOSS_FAULT_VALUE) == 1);
+	cr_expect(rig_slot(&p.r, "all", 0) == 2, "no other clause minds");
+	close(fd);
 	pairs_finish(&p);
 }

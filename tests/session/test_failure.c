@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -255,6 +256,22 @@ Test(failure, a_probe_that_its_provider_refuses)
 		rig_expect_tag(&r, 0, "FX_ONLY");
 		rig_finish(&r);
 	}
+}
+
+/* Without sysfs there is no telling how many values a row has. */
+Test(failure, CPUS)
+{
+	struct rig r;
+
+	rig_init(&r);
+	cr_assert_eq(unshare(CLONE_NEWNS), 0);
+	cr_assert_eq(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	cr_assert_eq(mount("none", "/sys/devices/system/cpu", "tmpfs", 0, NULL), 0);
+	cr_expect_eq(rig_prepare(&r, "version: 1\nprobes:\n" CONST), -ENOENT);
+	rig_expect_tag(&r, 0, "CPUS");
+	cr_expect(strstr(rig_errors(&r), "/sys/devices/system/cpu/possible: No such file"), "%s",
+		  rig_errors(&r));
+	rig_finish(&r);
 }
 
 Test(failure, TOO_MANY_PROGRAMS)
