@@ -53,11 +53,13 @@ static void check_format(struct weft_clause_typer *c, const struct weft_text *te
 			continue;
 		wanted = mismatch(format.pieces[i].conv, &arg->node->type);
 		c->s.src.text = &arg->item->text;
-		if (wanted)
-			weft_sema_fail(&c->s, arg->node->span.start, "FORMAT_ARGUMENTS",
-				       "%%%c takes %s, and argument %zu is %s",
-				       format.pieces[i].conv, wanted, k,
-				       weft_type_phrase(&arg->node->type, name));
+		if (!wanted)
+			continue;
+		weft_sema_fail(&c->s, arg->node->span.start, "FORMAT_ARGUMENTS",
+			       "%%%c takes %s, and argument %zu is %s", format.pieces[i].conv,
+			       wanted, k, weft_type_phrase(&arg->node->type, name));
+		if (format.pieces[i].conv == 's')
+			weft_suggest_reading(&c->s, arg->node);
 	}
 }
 

@@ -6,6 +6,7 @@
  */
 #include "core/lang/sema.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct weft_type truth = {.kind = WEFT_VALUE_INT, .size = 8, .is_signed = true};
@@ -73,6 +74,19 @@ static struct weft_node *compare_probe(struct weft_sema *s, enum weft_op op, str
 	return n;
 }
 
+void weft_suggest_reading(struct weft_sema *s, const struct weft_node *n)
+{
+	const struct weft_type *t = &n->type;
+	char text[80];
+
+	if (!t->is_pointer || n->span.length > 64 ||
+	    (t->role != WEFT_ROLE_NONE && !(t->text && strstr(t->text, "char *"))))
+		return;
+	snprintf(text, sizeof(text), "str(%.*s)", (int)n->span.length,
+		 n->span.text->s + n->span.start);
+	weft_error_suggest(s->src.err, text);
+}
+
 struct weft_node *weft_node_compare(struct weft_sema *s, enum weft_op op, struct weft_node *a,
 				    struct weft_node *b, const struct weft_ast *from)
 {
@@ -89,6 +103,9 @@ struct weft_node *weft_node_compare(struct weft_sema *s, enum weft_op op, struct
 	if ((ka == WEFT_VALUE_PROBE && (kb == WEFT_VALUE_PROBE || kb == WEFT_VALUE_STRING)) ||
 	    (kb == WEFT_VALUE_PROBE && ka == WEFT_VALUE_STRING))
 		return compare_probe(s, op, a, b, from);
-	return weft_sema_fail(s, a->span.start, "EXPR_TYPE", "%s cannot be compared with %s",
-			      weft_type_phrase(&a->type, na), weft_type_phrase(&b->type, nb));
+	weft_sema_fail(s, a->span.start, "EXPR_TYPE", "%s cannot be compared with %s",
+		       weft_type_phrase(&a->type, na), weft_type_phrase(&b->type, nb));
+	if (ka == WEFT_VALUE_STRING || kb == WEFT_VALUE_STRING)
+		weft_suggest_reading(s, ka == WEFT_VALUE_STRING ? b : a);
+	return NULL;
 }

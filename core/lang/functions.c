@@ -213,6 +213,8 @@ bool weft_param_fits(struct weft_sema *s, const struct weft_function *f, size_t 
 	if (n->type.kind != params[p].kind) {
 		weft_sema_fail(s, n->span.start, "EXPR_TYPE", "%s takes %s, and this is %s",
 			       f->signature, params[p].wanted, weft_type_phrase(&n->type, name));
+		if (p == WEFT_TAKES_STRING)
+			weft_suggest_reading(s, n);
 		return false;
 	}
 	if (points_elsewhere(p, &n->type)) {

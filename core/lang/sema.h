@@ -69,6 +69,9 @@ bool weft_want_int(struct weft_sema *s, const struct weft_node *n, const char *w
 struct weft_node *weft_node_compare(struct weft_sema *s, enum weft_op op, struct weft_node *a,
 				    struct weft_node *b, const struct weft_ast *from);
 
+/* After an error: where an address of text stands for the text, how to read it. */
+void weft_suggest_reading(struct weft_sema *s, const struct weft_node *n);
+
 /* A string constant that is longer than a string may be: STRING_TOO_LONG. */
 bool weft_string_fits(struct weft_sema *s, const struct weft_node *n);
 

@@ -181,6 +181,8 @@ Test(lang_clause, FORMAT_ARGUMENTS)
 	       "%d takes an integer, and argument 1 is a string");
 	expect(TYPE("printf", "||%d %s", "||pid", "||  pid + 1"), "FORMAT_ARGUMENTS", AT(2), NULL,
 	       "%s takes anything but an integer, and argument 2 is an int64");
+	expect(TYPE("printf", "||%s", "||arg1"), "FORMAT_ARGUMENTS", AT(0), "str(arg1)",
+	       "is an address");
 	expect(TYPE("printf", "||%x", "||stack"), "FORMAT_ARGUMENTS", AT(0), NULL, "stack");
 	expect(TYPE("printf", "||%p", "||probefunc"), "FORMAT_ARGUMENTS", AT(0), NULL,
 	       "probe field");

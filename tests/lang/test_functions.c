@@ -186,6 +186,8 @@ Test(lang_functions, EXPR_TYPE)
 	rig_expect_error(&r, "kstr(arg1)", "EXPR_TYPE", 5, NULL, "of a process");
 	rig_expect_error(&r, "ksym(arg1)", "EXPR_TYPE", 5, NULL, "of a process");
 	rig_expect_error(&r, "strlen(pid)", "EXPR_TYPE", 7, NULL, "takes a string");
+	rig_expect_error(&r, "strlen(arg1)", "EXPR_TYPE", 7, "str(arg1)", "an address");
+	rig_expect_error(&r, "basename( arg1 + 8 )", "EXPR_TYPE", 10, "str(arg1 + 8)", "string");
 	rig_expect_error(&r, "strlen(probefunc)", "EXPR_TYPE", 7, NULL, "a probe field");
 	rig_expect_error(&r, "strlen(arg4)", "EXPR_TYPE", 7, NULL, "bytes");
 	rig_expect_error(&r, "strcontains(pid, \"a\")", "EXPR_TYPE", 12, NULL, "takes a string");
