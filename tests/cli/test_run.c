@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* trace-cli run: formats, exit statuses, the ways in which a run begins and ends. */
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -45,6 +46,32 @@ Test(run, command_with_quotes)
 	    "sh -c '" CALLS " 5; echo \"a  b\"; exit 3'");
 	cr_expect_eq(c.status, 0, "the command's status is not ours: %s", c.err);
 	cr_expect_eq(strncmp(c.out, "a  b\n", 5), 0, "%s", c.out);
+	cr_expect(strstr(c.out, "\n  calls        5\n"), "%s", c.out);
+	cli_finish(&c);
+	cli_unlink_sets();
+}
+
+/* One CPU, and a priority that gives way to nobody of the same: the command has both, too. */
+static void alone_on_a_cpu(void *arg)
+{
+	const struct sched_param first = {.sched_priority = 1};
+	cpu_set_t one;
+
+	(void)arg;
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	if (sched_setaffinity(0, sizeof(one), &one) || sched_setscheduler(0, SCHED_FIFO, &first))
+		_exit(121);
+}
+
+Test(run, a_command_where_nobody_gives_way)
+{
+	const struct cli_how how = {.prepare = alone_on_a_cpu};
+	const char *set = cli_set(COUNT_CALLS);
+	struct cli_run c;
+
+	CLI_HOW(&c, &how, "run", FIXTURES, set, "-c", CALLS " 5");
+	cli_expect(&c, 0, NULL, NULL);
 	cr_expect(strstr(c.out, "\n  calls        5\n"), "%s", c.out);
 	cli_finish(&c);
 	cli_unlink_sets();
