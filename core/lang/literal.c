@@ -145,7 +145,7 @@ void weft_number_read(const char *text, struct weft_number *out)
 			__builtin_add_overflow(out->value, (uint64_t)digit_value(*p), &out->value);
 	/* What is left begins with a digit or is all there is: the base is at fault, not a unit. */
 	if (base_name && (p == digits || (*p >= '0' && *p <= '9'))) {
-		char what[64];
+		char what[80];
 
 		snprintf(what, sizeof(what), "it is %s and has %s", base_name,
 			 p == digits ? "no digits" : "a digit too great for that");

@@ -76,9 +76,13 @@ static int add_candidate(struct candidates *c, const char *name)
 
 static void gather(struct weft_sema *s, struct candidates *c)
 {
+	static const char *const owners[] = {"self", "this", "args", "entry"};
 	const struct weft_set *set = s->env->set;
 	struct weft_arg arg;
 
+	for (size_t i = 0; i < sizeof(owners) / sizeof(owners[0]); i++)
+		if (add_candidate(c, owners[i]))
+			return;
 	for (size_t i = 0; i < weft_n_vars; i++)
 		if (add_candidate(c, weft_vars[i].name))
 			return;

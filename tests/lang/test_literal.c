@@ -97,6 +97,8 @@ Test(lang_literal, numbers_that_are_none)
 	rig_expect_error(&r, "0xg", "EXPR_SYNTAX", 0, NULL, "no digits");
 	rig_expect_error(&r, "0b2", "EXPR_SYNTAX", 0, NULL, "no digits");
 	rig_expect_error(&r, "0b12", "EXPR_SYNTAX", 0, NULL, "too great");
+	rig_expect_error(&r, "0779", "EXPR_SYNTAX", 0, NULL,
+			 "octal, for its leading 0, and has a digit too great for that");
 	rig_expect_error(&r, "08", "EXPR_SYNTAX", 0, NULL, "octal");
 	rig_expect_error(&r, "0o8", "EXPR_SYNTAX", 0, NULL, "octal");
 	rig_expect_error(&r, "12abc", "EXPR_SYNTAX", 0, NULL, "ns us ms s m h d");

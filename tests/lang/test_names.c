@@ -97,6 +97,7 @@ Test(lang_names, NAME_UNKNOWN)
 	rig_expect_error(&r, "1 + pidd", "NAME_UNKNOWN", 4, "pid", "`pidd`");
 	rig_expect_error(&r, "exename == \"x\"", "NAME_UNKNOWN", 0, "execname", NULL);
 	rig_expect_error(&r, "comm == \"x\"", "NAME_UNKNOWN", 0, "execname", NULL);
+	rig_expect_error(&r, "selff.n", "NAME_UNKNOWN", 0, "self", NULL);
 	rig_expect_error(&r, "kstack", "NAME_UNKNOWN", 0, "stack", NULL);
 	rig_expect_error(&r, "true", "NAME_UNKNOWN", 0, "1", NULL);
 	rig_expect_error(&r, "fd", "NAME_UNKNOWN", 0, "args.fd", NULL);
