@@ -82,13 +82,18 @@ static bool find_own(struct weft_sema *s, const struct weft_ctype *c, struct wef
 
 static bool find_type(struct weft_sema *s, const struct weft_ctype *c, struct weft_btf_ref *out)
 {
+	int before = s->rc, failed; /* before: of another text, which says nothing about this one */
 	const char *near;
+	bool found;
 
 	memset(out, 0, sizeof(*out));
-	if (find_own(s, c, out))
-		return true;
-	if (s->rc)
-		return false;
+	s->rc = 0;
+	found = find_own(s, c, out);
+	failed = s->rc;
+	if (before)
+		s->rc = before;
+	if (found || failed)
+		return found;
 	if (c->tag == WEFT_CTYPE_NAME && !strcmp(c->name, "void")) {
 		*out = (struct weft_btf_ref){.btf = weft_sema_btf(s, 0, c->start)};
 		return out->btf != NULL;

@@ -264,6 +264,18 @@ Test(lang_types, TYPE_UNKNOWN)
 	rig_expect_error(&r, "(double **) args.n", "TYPE_UNKNOWN", 1, NULL, NULL);
 }
 
+/* What is wrong with one text of a clause hides nothing of the next. */
+Test(lang_types, each_text_is_looked_at)
+{
+	struct weft_typed_clause out;
+
+	rig_type(&r,
+		 rig_action(&r, "emit", "|a|nonsense", "|b|((struct fil *) args.n).f_mode",
+			    "|c|(enum colour) args.n", NULL),
+		 &out);
+	cr_expect_eq(weft_error_count(r.err), 3u, "%s", weft_error_text(r.err));
+}
+
 Test(lang_types, TYPE_INCOMPLETE)
 {
 	rig_expect_error(&r, "args.file.gone.x", "TYPE_INCOMPLETE", 0, NULL, "struct gone");
