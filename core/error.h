@@ -25,6 +25,8 @@ struct weft_error *weft_error_create(void);
 void weft_error_destroy(struct weft_error *err);
 void weft_error_clear(struct weft_error *err);
 void weft_error_truncate(struct weft_error *err, size_t n); /* keeps the first n reports */
+/* Of the reports from number n on, drops the newest ones that an earlier one said of the same place. */
+void weft_error_drop_repeated(struct weft_error *err, size_t n);
 
 /* Starts a new report and returns code (a negative errno). tag is static text, SHOUTING_SNAKE. */
 int weft_fail(struct weft_error *err, int code, const char *tag, const char *format, ...)

@@ -71,6 +71,26 @@ void weft_error_truncate(struct weft_error *err, size_t n)
 	err->newest_dropped = false;
 }
 
+static bool says_the_same(const struct entry *a, const struct entry *b)
+{
+	return a->pos.line && a->pos.line == b->pos.line && a->pos.column == b->pos.column &&
+	       !strcmp(a->tag, b->tag) && a->text && b->text && !strcmp(a->text, b->text);
+}
+
+static bool is_repeated(const struct weft_error *err, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (says_the_same(&err->entries[err->n - 1], &err->entries[i]))
+			return true;
+	return false;
+}
+
+void weft_error_drop_repeated(struct weft_error *err, size_t n)
+{
+	while (err && err->n > n && is_repeated(err, n))
+		weft_error_truncate(err, err->n - 1);
+}
+
 void weft_error_clear(struct weft_error *err)
 {
 	weft_error_truncate(err, 0);

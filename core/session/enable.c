@@ -390,6 +390,8 @@ static int match_pattern(struct weft_session *s, struct match *m,
 			return 0;
 		}
 		if (ret) {
+			/* What is wrong with the provider's own settings is wrong for all of its probes. */
+			weft_error_drop_repeated(m->err, before);
 			weft_error_set_pos(m->err, pos);
 			return ret;
 		}

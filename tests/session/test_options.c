@@ -157,6 +157,25 @@ Test(options, OPTION_VALUE)
 	wrong("flag: true", "choice: third", "OPTION_VALUE", 5, 20);
 }
 
+/* However many probes there are for which it is wrong. */
+Test(options, what_is_wrong_is_said_once)
+{
+	struct rig r;
+
+	rig_init(&r);
+	cr_expect_lt(rig_prepare(&r, "version: 1\n"
+				     "providers: {fx-trace: {magic: 0}}\n"
+				     "probes:\n"
+				     "  - probe: ['fx-trace:::options', 'fx-trace:::math']\n"
+				     "    do: [count: {into: n}]\n"
+				     "  - probe: 'fx-trace:::options'\n"
+				     "    do: [count: {into: m}]\n"),
+		     0);
+	cr_expect_eq(weft_error_count(r.err), 1, "%s", rig_errors(&r));
+	rig_expect_tag(&r, 0, "OPTION_VALUE");
+	rig_finish(&r);
+}
+
 Test(options, OPTION_PLACE)
 {
 	wrong("optional: 1", "flag: true", "OPTION_PLACE", 2, 24);
