@@ -34,6 +34,19 @@ void test_spin_for(uint64_t ns)
 		;
 }
 
+uint64_t test_spin_watching(uint64_t ns, uint64_t period)
+{
+	uint64_t now = test_now(), end = now + ns, unseen = 0;
+
+	while (now < end) {
+		uint64_t then = now;
+
+		now = test_now();
+		unseen += (now - then) / period;
+	}
+	return unseen;
+}
+
 pid_t test_spin_start(int cpu)
 {
 	pid_t pid = fork();

@@ -14,7 +14,10 @@ uint64_t test_now(void); /* CLOCK_MONOTONIC, ns */
 
 void test_pin(int cpu);          /* this thread to one CPU; the test fails if it cannot be */
 void test_spin_for(uint64_t ns); /* here */
-pid_t test_spin_start(int cpu);  /* in a child on that CPU; it dies with this process */
+/* The same, on the clock: how many firings of a timer with that period may not have come since this
+ * CPU stood still (its host ran something else) or ran something else. */
+uint64_t test_spin_watching(uint64_t ns, uint64_t period);
+pid_t test_spin_start(int cpu); /* in a child on that CPU; it dies with this process */
 void test_spin_stop(pid_t pid);
 
 #endif

@@ -165,31 +165,83 @@ Test(who, everyone)
 	rig_finish(&r);
 }
 
+/* A sink that kills a process when the first record comes. */
+struct killer {
+	struct weft_sink sink, inner;
+	pid_t pid;
+};
+
+static int kill_at_record(void *self, const struct weft_record *record)
+{
+	const struct killer *k = self;
+
+	kill(k->pid, SIGKILL);
+	return k->inner.record(k->inner.self, record);
+}
+
+static int pass_table(void *self, const struct weft_table *t)
+{
+	const struct killer *k = self;
+
+	return k->inner.table(k->inner.self, t);
+}
+
+static int pass_loss(void *self, const struct weft_loss_report *l)
+{
+	const struct killer *k = self;
+
+	return k->inner.loss(k->inner.self, l);
+}
+
+static int pass_end(void *self, const struct weft_end *e)
+{
+	const struct killer *k = self;
+
+	return k->inner.end(k->inner.self, e);
+}
+
+static int pass_flush(void *self)
+{
+	const struct killer *k = self;
+
+	return k->inner.flush(k->inner.self);
+}
+
 /* What there is of a target that is killed in the middle is told, and nothing stays behind. */
 Test(who, a_target_that_is_killed)
 {
 	const char *argv[] = {PROGRAM, "calls", "100000000", NULL};
-	struct timespec nap = {.tv_nsec = 200000000};
+	struct killer k = {.sink = {.record = kill_at_record,
+				    .table = pass_table,
+				    .loss = pass_loss,
+				    .end = pass_end,
+				    .flush = pass_flush,
+				    .self = &k}};
 	struct worker w;
 	struct rig r;
 
 	worker_program(&w, -1, argv);
 	rig_init(&r);
+	k.inner = capture_sink(&r.cap);
+	k.pid = w.pid;
+	r.sink = &k.sink;
 	cr_assert_eq(rig_prepare(&r,
 				 "version: 1\n"
 				 "target: {pid: %d}\n"
 				 "probes:\n"
 				 "  - probe: 'uprobe:%s:eight:return'\n"
-				 "    do: [{count: {into: n}}, {max: {into: e, value: elapsed}}]\n",
-				 w.pid, PROGRAM),
+				 "    do: [{count: {into: n}}, {max: {into: e, value: elapsed}}]\n"
+				 "  - probe: 'uprobe:%s:eight:return'\n"
+				 "    when: '!defined(told)'\n"
+				 "    do: [{set: {told: 1}}, {emit: {took: elapsed}}]\n",
+				 w.pid, PROGRAM, PROGRAM),
 		     0, "%s", rig_errors(&r));
 	cr_assert_eq(rig_start(&r), 0, "%s", rig_errors(&r));
 	worker_go(&w);
-	nanosleep(&nap, NULL);
-	kill(w.pid, SIGKILL);
 	cr_assert_eq(rig_run(&r, -1, 0), 0, "%s", rig_errors(&r));
 	cr_expect_str_eq(r.end.reason, "target");
 	cr_expect_gt(count_of(&r, "n"), 0);
+	cr_expect_eq(r.cap.n_records, 1);
 	cap_expect_no_loss(&r.cap);
 	rig_finish(&r);
 	waitpid(w.pid, NULL, 0);

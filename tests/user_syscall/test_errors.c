@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -387,16 +388,16 @@ Test(user_syscall_errors, endless_announcements)
 		pids[i] = fork();
 		if (!pids[i]) {
 			weft_probe_declare("errors", "child", "", NULL);
-			alarm(20);
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			for (;;)
 				syscall(SYS_getpid, 0x77656674ffffffffUL, 0, 0, 0, 0, 0);
 		}
 	}
-	alarm(20); /* the test fails if it does not come back */
 	for (int i = 0; i < 200; i++) {
 		struct pollfd fd = {.fd = weft_provider_plugin.discover_fd(h.instance),
 				    .events = POLLIN};
 
+		alarm(20); /* the test fails if one does not come back */
 		poll(&fd, 1, 100);
 		cr_expect_eq(weft_provider_plugin.discover(h.instance, h.registry, h.err), 0);
 	}
