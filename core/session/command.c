@@ -9,11 +9,13 @@
  * programs are enabled, some microseconds later. What follows is the call of execve, by the
  * instruction: the first thing that anybody sees of it.
  *
- * If the session ends before that, the socket closes and the child exits without a trace.
+ * If the session ends before that, the socket closes, or the child misses its tracer, and it exits
+ * without a trace.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,10 +30,11 @@
 #include "core/session/internal.h"
 #include "core/session/raw.h"
 
-#define SHELL      "/bin/sh"
-#define LOOK_TURNS (1u << 22) /* between two looks for the tracer: some hundredths of a second */
+#define SHELL       "/bin/sh"
+#define LOOK_TURNS  (1u << 28) /* between two looks whether the tracer lives: about a second */
+#define YIELD_TURNS (1u << 16)
 
-enum word { WAIT, GO, LEAVE };
+enum word { WAIT, SOON, GO, LEAVE }; /* SOON: programs are being enabled */
 
 struct weft_meeting {
 	int poised; /* set by the child: it makes no call any more */
@@ -45,27 +48,24 @@ struct program {
 	char **script; /* for a shell, which takes what the kernel cannot run, as execvp() has it */
 	struct weft_meeting *meeting;
 	pid_t session; /* the process of the tracer */
+	bool yields; /* it may have this CPU alone, and a priority that ours does not give way to */
 	int gate, status;
 };
 
 /* False: it is not to run, or the tracer has ended. */
 __attribute__((always_inline)) static inline bool wait_poised(const struct program *p)
 {
-	unsigned int turns = 0;
 	int word = WAIT;
 	char called;
 
 	if (weft_raw_call(SYS_read, p->gate, (long)&called, 1) != 1)
 		return false;
 	__atomic_store_n(&p->meeting->poised, 1, __ATOMIC_SEQ_CST);
-	while (word == WAIT) {
-		if (!(++turns % LOOK_TURNS)) {
-			/* The tracer may have this CPU alone, and a priority that ours does not
-			 * give way to. */
+	for (unsigned int turns = 1; word < GO; turns++) {
+		if (!(turns % LOOK_TURNS) && weft_raw_call(SYS_getppid, 0, 0, 0) != p->session)
+			return false;
+		if (p->yields && word == WAIT && !(turns % YIELD_TURNS))
 			weft_raw_call(SYS_sched_yield, 0, 0, 0);
-			if (weft_raw_call(SYS_getppid, 0, 0, 0) != p->session)
-				return false;
-		}
 		word = __atomic_load_n(&p->meeting->word, __ATOMIC_SEQ_CST);
 	}
 	return word == GO;
@@ -178,7 +178,7 @@ static void end_meeting(struct weft_session *s)
 
 static int fork_child(struct weft_session *s, struct program *p)
 {
-	int gate[2], status[2], ret;
+	int gate[2], status[2], policy, ret;
 	pid_t pid;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate))
@@ -190,6 +190,8 @@ static int fork_child(struct weft_session *s, struct program *p)
 	p->gate = gate[0];
 	p->status = status[1];
 	p->session = getpid();
+	policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+	p->yields = policy == SCHED_FIFO || policy == SCHED_RR;
 	pid = fork();
 	if (pid < 0) {
 		ret = -errno;
@@ -250,6 +252,7 @@ int weft_command_poise(struct weft_session *s, int pidfd, struct weft_error *err
 		if (ppoll(&ended, 1, &moment, NULL) > 0)
 			return weft_fail(err, -ESRCH, "TARGET_START",
 					 "the command was ended before it began");
+	__atomic_store_n(&s->command_meeting->word, SOON, __ATOMIC_SEQ_CST);
 	return 0;
 }
 
