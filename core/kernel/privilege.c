@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,4 +68,14 @@ void weft_privilege_lacking(char *buf, size_t size)
 		snprintf(buf, size, "kernel lockdown (%s) or a security policy forbids it", level);
 	else
 		snprintf(buf, size, "a security policy of this kernel or container forbids it");
+}
+
+bool weft_privilege_paranoid(int *level)
+{
+	char text[32];
+
+	if (!read_text("/proc/sys/kernel/perf_event_paranoid", text, sizeof(text)))
+		return false;
+	*level = atoi(text);
+	return *level > 2 && !(effective() >> CAP_SYS_ADMIN & 1);
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/kernel/clock.h"
+#include "core/kernel/privilege.h"
 #include "core/session/internal.h"
 
 void weft_session_release(struct weft_session *s)
@@ -111,6 +112,18 @@ static int load_all(struct weft_session *s, char **log, struct weft_error *err)
 	return ret;
 }
 
+/* The capabilities that a provider's message asks for may all be there, and not be enough. */
+static void explain_denial(int code, struct weft_error *err)
+{
+	int level;
+
+	if ((code == -EPERM || code == -EACCES) && weft_privilege_paranoid(&level))
+		weft_fail(err, code, "PERF_PARANOID",
+			  "kernel.perf_event_paranoid is %d, with which kernels of some "
+			  "distributions want CAP_SYS_ADMIN, where 2 asks for CAP_PERFMON",
+			  level);
+}
+
 int weft_session_start(struct weft_session *s, const struct weft_sink *sink, char **log,
 		       struct weft_error *err)
 {
@@ -165,8 +178,10 @@ int weft_session_start(struct weft_session *s, const struct weft_sink *sink, cha
 	}
 	for (i = 0; i < s->n_gangs; i++) {
 		ret = weft_session_attach_gang(s, s->gangs[i], err);
-		if (ret)
+		if (ret) {
+			explain_denial(ret, err);
 			goto fail;
+		}
 	}
 	weft_session_say_refused(s);
 	/* Last, since programs of one tracepoint run in the order in which they were attached: a

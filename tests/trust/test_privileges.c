@@ -9,14 +9,32 @@
 
 #define NOBODY 65534
 
+#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
+
 static const char *program;
 static char workload[128];
+static int paranoid; /* as it was found */
+
+static void set_paranoid(int level)
+{
+	FILE *f = fopen(PARANOID, "w");
+
+	cr_assert_not_null(f);
+	cr_assert_gt(fprintf(f, "%d", level), 0);
+	cr_assert_eq(fclose(f), 0);
+}
 
 static void setup(void)
 {
+	FILE *f = fopen(PARANOID, "r");
 	char command[512];
 	char *slash;
 
+	cr_assert(f && fscanf(f, "%d", &paranoid) == 1);
+	fclose(f);
+	/* What is above is a distribution's own, and is not about capabilities any more. */
+	if (paranoid > 2)
+		set_paranoid(2);
 	program = cli_public_copy();
 	snprintf(workload, sizeof(workload), "%s", program);
 	slash = strrchr(workload, '/');
@@ -27,6 +45,8 @@ static void setup(void)
 
 static void teardown(void)
 {
+	if (paranoid > 2)
+		set_paranoid(paranoid);
 	cli_remove_public_copy();
 	cli_unlink_sets();
 }
@@ -103,6 +123,26 @@ Test(privileges, the_list_of_tracepoints_takes_a_third)
 	cli_finish(&c);
 	expect_count(FEW(CAP_BPF, CAP_PERFMON, CAP_DAC_READ_SEARCH),
 		     "tracepoint:sched::sched_process_exit", "n (count): 1\n");
+}
+
+/* Where the kernel's default is above 2, that is a level that it knows. */
+Test(privileges, PERF_PARANOID)
+{
+	struct cli_run c;
+
+	set_paranoid(3);
+	run_few(&c, FEW(CAP_BPF, CAP_PERFMON, CAP_DAC_READ_SEARCH),
+		"tracepoint:sched::sched_process_exit");
+	set_paranoid(paranoid > 2 ? 2 : paranoid);
+	if (paranoid > 2) {
+		cr_expect_eq(c.status, 1);
+		cr_expect(strstr(c.err, "[TRACEPOINT_DENIED]"), "%s", c.err);
+		cr_expect(strstr(c.err, "kernel.perf_event_paranoid is 3"), "%s", c.err);
+		cr_expect(strstr(c.err, "[PERF_PARANOID]"), "%s", c.err);
+	} else {
+		cli_expect(&c, 0, "n (count): 1\n", NULL);
+	}
+	cli_finish(&c);
 }
 
 Test(privileges, info_says_which_are_there)
