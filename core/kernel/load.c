@@ -117,16 +117,23 @@ static int reject_at(const struct weft_program *prog, int code, const struct wef
 static int rejected(const struct weft_program *prog, int code, const char *log,
 		    struct weft_error *err)
 {
+	size_t n = log ? strlen(log) : 0;
 	struct weft_verdict v;
+	bool too_much;
 	int ret;
 
-	weft_verdict_read(log ? log : "", log ? strlen(log) : 0, &v);
+	weft_verdict_read(log ? log : "", n, &v);
+	/* Before 6.4 a log that is full lacks its end, where the reason stands. */
+	too_much = code == -E2BIG && n + 1 >= LOG_MOST;
+	if (too_much)
+		v.reason_size = 0;
 	if (!v.reason_size) {
-		v.reason = strerror(-code);
+		v.reason = code == -E2BIG ? "it is too large" : strerror(-code);
 		v.reason_size = strlen(v.reason);
 	}
+	too_much |= is_too_much(&v);
 	ret = reject_at(prog, code, &v, err);
-	if (is_too_much(&v))
+	if (too_much)
 		weft_error_context(err,
 				   "the clauses of this probe are more than the kernel can check: "
 				   "put some into a probe set of their own");
