@@ -293,7 +293,7 @@ static void too_many(void *arg)
 		tell(fd, text);
 	}
 	for (int i = 0; !__atomic_load_n(&s->steps, __ATOMIC_SEQ_CST); i++) {
-		if (i == 10000)
+		if (i == 60000)
 			_exit(104);
 		usleep(1000);
 	}
