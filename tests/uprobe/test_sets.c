@@ -248,6 +248,7 @@ Test(sets, a_tracer_that_is_killed)
 	cli_wait_said(&c, "attached");
 	cr_assert_eq(write(gate[1], "x", 1), 1);
 	nanosleep(&nap, NULL);
+	kill(target, SIGSTOP); /* or it might have come to its end before anybody looked */
 	cr_expect_eq(code_byte(target), 0xcc);
 	kill(c.pid, SIGKILL);
 	cli_wait(&c);
@@ -255,6 +256,7 @@ Test(sets, a_tracer_that_is_killed)
 	for (int i = 0; i < 50 && code_byte(target) == 0xcc; i++)
 		nanosleep(&nap, NULL);
 	cr_expect_neq(code_byte(target), 0xcc);
+	kill(target, SIGCONT);
 	cr_assert_eq(waitpid(target, &status, 0), target);
 	cr_expect_eq(status, 0);
 	cli_finish(&c);
