@@ -11,6 +11,9 @@
  * until it comes back to it; it remembers no more than 8,192 (BPF_COMPLEXITY_LIMIT_JMP_SEQ), of all
  * clauses together. In this order a loop costs it the branches of one round; with the way back
  * falling through it would be those of all rounds.
+ *
+ * A try has one branch to `again`, at its end. Two would double the verifier's ways with each round:
+ * it forgets most of where it has been in a loop that counts (6.1 does so before the loop is through).
  */
 #include "core/compiler/lower.h"
 

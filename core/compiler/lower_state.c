@@ -168,13 +168,14 @@ static weft_vreg read_int(struct weft_lower *lw, const struct weft_node *n, uint
 	return v;
 }
 
-/* The text into `size` bytes; goes to unset where there is none. */
+/* The text into `size` bytes; goes to unset where there is none. Only an even number can be the same
+ * before and after once its lowest bit is taken away: numbers grow. */
 static void read_string(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
 			uint32_t size, uint32_t unset)
 {
 	uint32_t missing = unset, given_up = weft_lower_fault(lw, WEFT_LOSS_STATE_BUSY);
 	uint32_t busy = given_up, done = weft_ir_label(&lw->ir), mark = lw->frame_used;
-	weft_vreg before = weft_ir_variable(&lw->ir), after;
+	weft_vreg before = weft_ir_variable(&lw->ir), set, after;
 	struct weft_retry retry;
 	struct weft_found f;
 
@@ -188,11 +189,12 @@ static void read_string(struct weft_lower *lw, const struct weft_node *n, struct
 	weft_retry_begin(lw, &retry, given_up);
 	weft_ir_assign(&lw->ir, before,
 		       weft_lower_load(lw, weft_place_at(f.cell, WEFT_CELL(word)), 8));
-	weft_ir_branch_imm(&lw->ir, BPF_JSET, before, 1, retry.again);
-	need_set(lw, &f, missing);
+	weft_ir_step(&lw->ir, BPF_AND, before, -2);
+	set = weft_lower_load(lw, weft_place_at(f.cell, WEFT_CELL(set)), 8);
 	weft_lower_copy(lw, to, weft_place_at(f.cell, WEFT_CELL(text)), size);
 	after = weft_lower_load(lw, weft_place_at(f.cell, WEFT_CELL(word)), 8);
 	weft_ir_branch(&lw->ir, BPF_JNE, after, before, retry.again);
+	weft_ir_branch_imm(&lw->ir, BPF_JEQ, set, 0, missing);
 	if (f.lock) {
 		weft_ir_jump(&lw->ir, done);
 		weft_ir_place(&lw->ir, given_up);
