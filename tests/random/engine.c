@@ -163,6 +163,19 @@ static int compile(struct engine *e)
 	return ret;
 }
 
+/* Notes how many instructions the verifier looked at. */
+static int note_steps(struct engine *e, int prog_fd)
+{
+	struct bpf_prog_info info = {0};
+	int ret = weft_bpf_program_info(prog_fd, &info);
+
+	if (ret)
+		return weft_fail(e->err, ret, "PROGRAM_INFO", "no information about a program");
+	if (info.verified_insns > e->set->steps)
+		e->set->steps = info.verified_insns;
+	return 0;
+}
+
 static int load_part(struct engine *e, struct part *p, char **log)
 {
 	int map = p->program.dispatch_map, ret = 0;
@@ -179,7 +192,7 @@ static int load_part(struct engine *e, struct part *p, char **log)
 	}
 	if (!ret)
 		ret = weft_program_load(&p->program, &e->maps, &p->fd, log, e->err);
-	return ret;
+	return ret ? ret : note_steps(e, p->fd);
 }
 
 static int load(struct engine *e)

@@ -279,6 +279,7 @@ struct rnd_set {
 	uint32_t probe[RND_FIRINGS];
 	uint32_t n_probes;
 	uint32_t n_firings;
+	uint32_t steps;   /* of the verifier, for the program that took most; once it has run */
 	uint32_t at_once; /* not 0: two processors do all firings at once, so many times each */
 };
 
