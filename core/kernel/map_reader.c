@@ -10,6 +10,10 @@
  * meanwhile may or may not be seen, and move those behind them. So one that exists is seen at least
  * once, as long as none is deleted, and may be seen twice. Readers of sums must therefore replace,
  * not add; exchanged values must be combined, since the second time brings what came meanwhile.
+ *
+ * The values of other CPUs are looked up by the key. An element that is deleted meanwhile is not
+ * found any more and is left out whole; that the memory of its key may by then be another's does no
+ * harm, since the key is taken first and all values are looked up by what was taken.
  */
 #include <errno.h>
 #include <linux/btf.h>
@@ -19,21 +23,22 @@
 #include <unistd.h>
 
 #include "core/kernel/bpf.h"
+#include "core/kernel/cpus.h"
 #include "core/kernel/insn.h"
 #include "core/kernel/load.h"
 
 #define EXCHANGE_WORDS 4 /* the most u64 words of a value that is exchanged */
 #define SHARED_MOST    (256u << 10)
 #define ELEMENT_MOST   (16u << 10)
-#define CPU_INSNS      10 /* of the program, for each CPU; all else: */
+#define CPU_INSNS      13 /* of the program, for each CPU; all else: */
 #define ELSE_INSNS     64
 
 /* What the program and this process share. Each element is its value, its key, and up to the next
  * multiple of eight. */
 struct shared {
-	uint64_t skip; /* elements to be passed over */
-	uint64_t met, used;
-	uint64_t more; /* it ended before the last */
+	uint64_t skip;      /* elements to be passed over */
+	uint64_t met, used; /* used: bytes of elements */
+	uint64_t more;      /* it ended before the last */
 	uint8_t elements[];
 };
 
@@ -51,6 +56,7 @@ struct weft_map_reader {
 struct emitter {
 	const struct weft_map_reader *r;
 	int map_fd;
+	const unsigned int *cpus; /* the numbers of r->n_cpus CPUs */
 	struct bpf_insn *at;
 	size_t n;
 };
@@ -88,11 +94,15 @@ static void emit_each_cpu(struct emitter *e)
 {
 	size_t size = e->r->value_size / e->r->n_cpus;
 
-	for (uint32_t cpu = 0; cpu < e->r->n_cpus; cpu++) {
-		EMIT(e, INSN_MOV64_REG(BPF_REG_1, BPF_REG_6), INSN_MOV64_REG(BPF_REG_2, BPF_REG_7),
-		     INSN_MOV64_IMM(BPF_REG_3, cpu), INSN_CALL(BPF_FUNC_map_lookup_percpu_elem),
-		     INSN_JMP_IMM(BPF_JEQ, BPF_REG_0, 0, 5));
-		emit_copy(e, cpu * size, size, BPF_REG_0);
+	for (uint32_t i = 0; i < e->r->n_cpus; i++) {
+		EMIT(e, INSN_MOV64_REG(BPF_REG_1, BPF_REG_6), INSN_MOV64_REG(BPF_REG_2, BPF_REG_9),
+		     INSN_ALU64_IMM(BPF_ADD, BPF_REG_2, AT(elements) + e->r->value_size),
+		     INSN_MOV64_IMM(BPF_REG_3, e->cpus[i]),
+		     INSN_CALL(BPF_FUNC_map_lookup_percpu_elem),
+		     /* Deleted: its place is the next one's. */
+		     INSN_JMP_IMM(BPF_JNE, BPF_REG_0, 0, 2), INSN_MOV64_IMM(BPF_REG_0, 0),
+		     INSN_EXIT());
+		emit_copy(e, i * size, size, BPF_REG_0);
 	}
 }
 
@@ -120,21 +130,26 @@ static void emit_element(struct emitter *e)
 		INSN_ST(BPF_DW, BPF_REG_9, AT(more), 1),
 		INSN_MOV64_IMM(BPF_REG_0, 1),
 		INSN_EXIT(),
-		INSN_MOV64_REG(BPF_REG_2, BPF_REG_1),
-		INSN_ALU64_IMM(BPF_ADD, BPF_REG_2, r->stride),
-		INSN_STX(BPF_DW, BPF_REG_9, AT(used), BPF_REG_2),
 		INSN_ALU64_REG(BPF_ADD, BPF_REG_9, BPF_REG_1),
+	};
+	const struct bpf_insn take[] = {
+		INSN_LD_MAP_VALUE(BPF_REG_9, r->shared_fd, 0),
+		INSN_LDX(BPF_DW, BPF_REG_1, BPF_REG_9, AT(used)),
+		INSN_ALU64_IMM(BPF_ADD, BPF_REG_1, r->stride),
+		INSN_STX(BPF_DW, BPF_REG_9, AT(used), BPF_REG_1),
+		INSN_MOV64_IMM(BPF_REG_0, 0),
+		INSN_EXIT(),
 	};
 
 	emit(e, place, sizeof(place) / sizeof(place[0]));
+	emit_copy(e, r->value_size, r->key_size, BPF_REG_7);
 	if (r->exchange)
 		emit_exchange(e);
 	else if (r->n_cpus)
 		emit_each_cpu(e);
 	else
 		emit_copy(e, 0, r->value_size, BPF_REG_8);
-	emit_copy(e, r->value_size, r->key_size, BPF_REG_7);
-	EMIT(e, INSN_MOV64_IMM(BPF_REG_0, 0), INSN_EXIT());
+	emit(e, take, sizeof(take) / sizeof(take[0]));
 }
 
 /* Returns where the function begins. */
@@ -189,6 +204,25 @@ static int load_types(void)
 	return weft_bpf_btf_load(&types, offsetof(struct types, names) + sizeof(types.names));
 }
 
+/* Their numbers may have gaps. */
+static int possible_cpus(uint32_t n_cpus, unsigned int **cpus, struct weft_error *err)
+{
+	size_t n;
+	int ret = weft_cpus_possible(cpus, &n);
+
+	if (ret == -ENOMEM)
+		return weft_nomem(err);
+	if (!ret && n == n_cpus)
+		return 0;
+	if (!ret) {
+		free(*cpus);
+		*cpus = NULL;
+		ret = -EINVAL;
+	}
+	return weft_fail(err, ret, "MAP_READER", "the list of possible CPUs cannot be read: %s",
+			 strerror(-ret));
+}
+
 static int load_program(struct weft_map_reader *r, int map_fd, struct weft_error *err)
 {
 	const struct weft_load_class load = {.struct_size = sizeof(load),
@@ -199,11 +233,17 @@ static int load_program(struct weft_map_reader *r, int map_fd, struct weft_error
 	struct weft_bpf_program p = {
 		.name = "weft_read", .load = &load, .functions = functions, .n_functions = 2};
 	struct emitter e = {.r = r, .map_fd = map_fd};
-	int ret;
+	unsigned int *cpus = NULL;
+	int ret = r->n_cpus ? possible_cpus(r->n_cpus, &cpus, err) : 0;
 
+	if (ret)
+		return ret;
+	e.cpus = cpus;
 	e.at = malloc((ELSE_INSNS + r->n_cpus * CPU_INSNS) * sizeof(*e.at));
-	if (!e.at)
+	if (!e.at) {
+		free(cpus);
 		return weft_nomem(err);
+	}
 	functions[1].insn_off = emit_program(&e);
 	p.insns = e.at;
 	p.n_insns = (uint32_t)e.n;
@@ -217,6 +257,7 @@ static int load_program(struct weft_map_reader *r, int map_fd, struct weft_error
 		close(p.btf_fd);
 	}
 	free(e.at);
+	free(cpus);
 	return ret;
 }
 

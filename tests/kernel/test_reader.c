@@ -52,11 +52,25 @@ static int meet(const void *key, const void *value, void *arg)
 	return 0;
 }
 
-static int fill(uint32_t type, size_t words, uint32_t rows, struct weft_map_spec *spec)
+static void put_rows(int fd, size_t words, uint32_t rows)
 {
 	uint32_t n_cpus = test_cpus(), cpu, i;
 	uint64_t *value = calloc(n_cpus * words, 8);
 	size_t w;
+
+	for (i = 0; i < rows; i++) {
+		struct key k = {i, ~(uint64_t)i};
+
+		for (cpu = 0; cpu < n_cpus; cpu++)
+			for (w = 0; w < words; w++)
+				value[cpu * words + w] = value_of(i, cpu, w);
+		cr_assert_eq(weft_bpf_map_update(fd, &k, value, BPF_NOEXIST), 0);
+	}
+	free(value);
+}
+
+static int fill(uint32_t type, size_t words, uint32_t rows, struct weft_map_spec *spec)
+{
 	int fd;
 
 	*spec = (struct weft_map_spec){.name = "weft_test",
@@ -67,15 +81,7 @@ static int fill(uint32_t type, size_t words, uint32_t rows, struct weft_map_spec
 				       .flags = BPF_F_NO_PREALLOC};
 	fd = weft_bpf_map_create(spec);
 	cr_assert_geq(fd, 0);
-	for (i = 0; i < rows; i++) {
-		struct key k = {i, ~(uint64_t)i};
-
-		for (cpu = 0; cpu < n_cpus; cpu++)
-			for (w = 0; w < words; w++)
-				value[cpu * words + w] = value_of(i, cpu, w);
-		cr_assert_eq(weft_bpf_map_update(fd, &k, value, BPF_NOEXIST), 0);
-	}
-	free(value);
+	put_rows(fd, words, rows);
 	return fd;
 }
 
@@ -162,6 +168,63 @@ Test(reader, percpu_hash_of_20000)
 Test(reader, large_rows)
 {
 	read_and_walk(BPF_MAP_TYPE_HASH, 131, 2000);
+}
+
+/* Deletes rows while they are read. */
+struct drain {
+	int fd;
+	uint32_t rows;
+	_Atomic bool done;
+};
+
+static void *delete_rows(void *arg)
+{
+	struct drain *d = arg;
+
+	for (uint32_t i = 0; i < d->rows; i++) {
+		struct key k = {i, ~(uint64_t)i};
+
+		weft_bpf_map_delete(d->fd, &k);
+	}
+	d->done = true;
+	return NULL;
+}
+
+Test(reader, a_row_that_is_deleted_meanwhile_is_left_out, .timeout = 120)
+{
+	enum { ROWS = 64, ROUNDS = 300 };
+	struct weft_error *err = weft_error_create();
+	struct seen *s = calloc(1, sizeof(*s));
+	struct weft_map_reader *r;
+	struct weft_map_spec spec;
+	int fd = fill(BPF_MAP_TYPE_PERCPU_HASH, 2, ROWS, &spec);
+
+	s->n_cpus = test_cpus();
+	s->words = 2;
+	s->percpu = true;
+	cr_assert_eq(weft_map_reader_create(fd, &spec, s->n_cpus, false, &r, err), 0, "%s",
+		     weft_error_text(err));
+	for (int i = 0; i < ROUNDS; i++) {
+		struct drain d = {.fd = fd, .rows = ROWS};
+		pthread_t thread;
+
+		s->n = 0;
+		cr_assert_eq(weft_map_reader_run(r, meet, s, err), 0);
+		cr_expect_eq(s->n, ROWS, "%zu of %d rows", s->n, ROWS);
+		cr_assert_eq(pthread_create(&thread, NULL, delete_rows, &d), 0);
+		while (!d.done)
+			cr_assert_eq(weft_map_reader_run(r, meet, s, err), 0);
+		pthread_join(thread, NULL);
+		s->n = 0;
+		cr_assert_eq(weft_map_reader_run(r, meet, s, err), 0);
+		cr_expect_eq(s->n, 0u, "%zu rows that are gone", s->n);
+		put_rows(fd, s->words, ROWS);
+	}
+	cr_expect_eq(s->wrong, 0u, "%zu wrong", s->wrong);
+	weft_map_reader_destroy(r);
+	close(fd);
+	free(s);
+	weft_error_destroy(err);
 }
 
 static int stop(const void *key, const void *value, void *arg)
