@@ -114,7 +114,8 @@ static int reject_at(const struct weft_program *prog, int code, const struct wef
 		(int)v->reason_size, v->reason);
 }
 
-static int rejected(const struct weft_program *prog, int code, const char *log,
+/* prog: as in load_program(). */
+static int rejected(const char *name, const struct weft_program *prog, int code, const char *log,
 		    struct weft_error *err)
 {
 	size_t n = log ? strlen(log) : 0;
@@ -131,6 +132,10 @@ static int rejected(const struct weft_program *prog, int code, const char *log,
 		v.reason = code == -E2BIG ? "it is too large" : strerror(-code);
 		v.reason_size = strlen(v.reason);
 	}
+	if (!prog)
+		return weft_fail(err, code, "PROGRAM_REJECTED",
+				 "the kernel rejects the program %s: %.*s", name,
+				 (int)v.reason_size, v.reason);
 	too_much |= is_too_much(&v);
 	ret = reject_at(prog, code, &v, err);
 	if (too_much)
@@ -140,13 +145,37 @@ static int rejected(const struct weft_program *prog, int code, const char *log,
 	return ret;
 }
 
+/* Returns the descriptor. prog: what p was made of, where that is a program of the plan; *log: of
+ * one that was refused, to be freed. */
+static int load_program(struct weft_bpf_program *p, const struct weft_program *prog, char **log,
+			struct weft_error *err)
+{
+	int ret = weft_bpf_program_load(p), again;
+
+	*log = NULL;
+	if (ret >= 0)
+		return ret;
+	if (ret == -ENOMEM) {
+		weft_nomem(err);
+		weft_error_context(err, "loading the program %s", p->name);
+		return ret;
+	}
+	if (ret == -EPERM)
+		return denied(p->name, err);
+	again = load_logged(p, log);
+	if (again < 0)
+		return rejected(p->name, prog, ret, *log, err);
+	free(*log); /* what hindered it has passed */
+	*log = NULL;
+	return again;
+}
+
 int weft_program_load(const struct weft_program *prog, const struct weft_maps *maps, int *fd,
 		      char **log, struct weft_error *err)
 {
 	struct weft_bpf_program p = {
 		.name = prog->name, .load = &prog->load, .n_insns = prog->n_insns};
 	struct bpf_insn *insns;
-	char *text = NULL;
 	int ret;
 
 	*log = NULL;
@@ -156,62 +185,26 @@ int weft_program_load(const struct weft_program *prog, const struct weft_maps *m
 	memcpy(insns, prog->insns, prog->n_insns * sizeof(*insns));
 	p.insns = insns;
 	ret = bind_maps(prog, maps, insns, err);
-	if (ret)
-		goto out;
-	ret = weft_bpf_program_load(&p);
-	if (ret == -ENOMEM) {
-		weft_nomem(err);
-		weft_error_context(err, "loading the program %s", prog->name);
-	} else if (ret == -EPERM) {
-		ret = denied(prog->name, err);
-	} else if (ret < 0) {
-		int again = load_logged(&p, &text);
-
-		if (again >= 0) {
-			ret = again; /* what hindered it has passed */
-			free(text);
-		} else {
-			ret = rejected(prog, ret, text, err);
-			*log = text;
-		}
-	}
-	if (ret >= 0) {
-		*fd = ret;
-		ret = 0;
-	}
-out:
+	if (!ret)
+		ret = load_program(&p, prog, log, err);
 	free(insns);
-	return ret;
+	if (ret < 0)
+		return ret;
+	*fd = ret;
+	return 0;
 }
 
 int weft_program_load_made(const struct weft_bpf_program *p, int *fd, struct weft_error *err)
 {
-	struct weft_bpf_program logged = *p;
-	struct weft_verdict v;
-	char *text;
-	int ret = weft_bpf_program_load(p), again;
+	struct weft_bpf_program own = *p;
+	char *log;
+	int ret = load_program(&own, NULL, &log, err);
 
-	if (ret == -EPERM)
-		return denied(p->name, err);
-	if (ret >= 0) {
-		*fd = ret;
-		return 0;
-	}
-	again = load_logged(&logged, &text);
-	if (again >= 0) {
-		free(text);
-		*fd = again;
-		return 0;
-	}
-	weft_verdict_read(text ? text : "", text ? strlen(text) : 0, &v);
-	if (!v.reason_size) {
-		v.reason = strerror(-ret);
-		v.reason_size = strlen(v.reason);
-	}
-	weft_fail(err, ret, "PROGRAM_REJECTED", "the kernel rejects the program %s: %.*s", p->name,
-		  (int)v.reason_size, v.reason);
-	free(text);
-	return ret;
+	free(log);
+	if (ret < 0)
+		return ret;
+	*fd = ret;
+	return 0;
 }
 
 int weft_program_load_own(const char *name, const struct weft_load_class *load,

@@ -429,6 +429,8 @@ Test(program, trial_of_each_class)
 	load.prog_type = BPF_PROG_TYPE_PERF_EVENT; /* which may not */
 	cr_expect_lt(weft_program_trial(&load, t.err), 0);
 	cr_expect_str_eq(weft_error_tag(t.err), "PROGRAM_REJECTED");
+	cr_expect(strstr(weft_error_text(t.err), "sleepable"), "the verifier's own reason: %s",
+		  weft_error_text(t.err));
 	test_plan_finish(&t);
 }
 
