@@ -128,14 +128,8 @@ static void write_plugins(FILE *to, struct cli *cli)
 static int write_new(const char *file, const char *text, size_t n)
 {
 	int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	int ret = fd < 0 ? -errno : 0;
-	ssize_t written;
+	int ret = fd < 0 ? -errno : cli_write_to(fd, text, n);
 
-	for (size_t at = 0; !ret && at < n; at += (size_t)written) {
-		written = write(fd, text + at, n - at);
-		if (written < 0)
-			ret = -errno;
-	}
 	if (fd >= 0 && close(fd) && !ret)
 		ret = -errno;
 	if (fd >= 0 && ret)

@@ -86,6 +86,8 @@ int cli_read_set(struct cli *cli, const char *name);
 
 /* A weft_trace_write() to the stream `to`. */
 int cli_write(void *to, const char *bytes, size_t n);
+/* All of it to a descriptor, whatever signals come meanwhile. 0 or -errno. */
+int cli_write_to(int fd, const char *bytes, size_t n);
 
 /* Element i of one of weft's arrays. */
 #define CLI_AT(type, array, size, i) \

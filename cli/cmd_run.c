@@ -174,30 +174,16 @@ static int set_target(struct run *r)
 }
 
 /* Straight to where it goes: the library hands over whole lines, and says when. */
-static int write_to(int fd, const char *bytes, size_t n)
-{
-	ssize_t done;
-
-	for (; n; bytes += done, n -= (size_t)done) {
-		done = write(fd, bytes, n);
-		if (done < 0 && errno != EINTR)
-			return -errno;
-		if (done < 0)
-			done = 0;
-	}
-	return 0;
-}
-
 static int write_results(void *arg, const char *bytes, size_t n)
 {
 	(void)arg;
-	return write_to(STDOUT_FILENO, bytes, n);
+	return cli_write_to(STDOUT_FILENO, bytes, n);
 }
 
 static int write_messages(void *arg, const char *bytes, size_t n)
 {
 	(void)arg;
-	return write_to(STDERR_FILENO, bytes, n);
+	return cli_write_to(STDERR_FILENO, bytes, n);
 }
 
 static int terminal_width(void)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/cli.h"
 
@@ -125,6 +126,20 @@ int cli_write(void *to, const char *bytes, size_t n)
 	if (fwrite(bytes, 1, n, to) == n)
 		return 0;
 	return errno ? -errno : -EIO;
+}
+
+int cli_write_to(int fd, const char *bytes, size_t n)
+{
+	ssize_t done;
+
+	for (; n; bytes += done, n -= (size_t)done) {
+		done = write(fd, bytes, n);
+		if (done < 0 && errno != EINTR)
+			return -errno;
+		if (done < 0)
+			done = 0;
+	}
+	return 0;
 }
 
 int cli_split(const char *text, char ***words)
