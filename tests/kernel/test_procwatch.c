@@ -170,53 +170,95 @@ static void go_to_cpu(unsigned int cpu)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* Children are made on one CPU and exec on another, while events are polled all the time. */
-Test(procwatch, causes_come_before_effects_over_cpus, .timeout = 60)
+/* A process that makes n children, one after the other: on one CPU, and they exec on another. */
+static pid_t start_maker(size_t n)
+{
+	pid_t maker = fork(), pid;
+	unsigned int *cpus;
+	size_t i, n_cpus;
+	int status;
+
+	cr_assert_geq(maker, 0);
+	if (maker)
+		return maker;
+	if (weft_cpus_online(&cpus, &n_cpus))
+		_exit(1);
+	for (i = 0; i < n; i++) {
+		go_to_cpu(cpus[i % n_cpus]);
+		pid = fork();
+		if (pid < 0)
+			_exit(2);
+		if (pid == 0) {
+			go_to_cpu(cpus[(i + 1) % n_cpus]);
+			execl("/bin/true", "true", NULL);
+			_exit(1);
+		}
+		while ((i % 8 == 7 || i == n - 1) && waitpid(-1, &status, 0) > 0)
+			if (status)
+				_exit(3);
+	}
+	_exit(0);
+}
+
+/* From the fork that is event `at` to the exit; before and after, the number may be another's.
+ * Returns whether nothing is lacking. */
+static bool expect_a_life(const struct history *h, size_t at)
+{
+	const int32_t pid = h->events[at].e.pid;
+	uint64_t last = h->events[at].e.time_ns;
+	size_t i, n = 1, execs = 0;
+	bool ended = false;
+
+	for (i = at; i-- > 0;) {
+		if (h->events[i].e.pid != pid)
+			continue;
+		cr_expect_eq(h->events[i].e.kind, WEFT_PROCESS_EXIT, "before its fork");
+		break;
+	}
+	for (i = at + 1; i < h->n; i++) {
+		const struct weft_process_event *e = &h->events[i].e;
+
+		if (e->pid != pid)
+			continue;
+		if (ended) {
+			cr_expect_eq(e->kind, WEFT_PROCESS_FORK, "after its exit");
+			break;
+		}
+		cr_expect_geq(e->time_ns, last);
+		last = e->time_ns;
+		n++;
+		execs += e->kind == WEFT_PROCESS_EXEC;
+		ended = e->kind == WEFT_PROCESS_EXIT;
+	}
+	return ended && execs == 1 && n >= 4;
+}
+
+/* Whatever else happens on the machine is in the same buffers. What that makes the kernel drop is
+ * counted, and no more than that is lacking. */
+Test(procwatch, causes_come_before_effects_over_cpus, .timeout = 300)
 {
 	enum { N = 300 };
 	struct weft_error *err = weft_error_create();
 	struct history h = {.events = calloc(MOST, sizeof(struct event))};
 	struct weft_procwatch *w = watch(true, err);
-	unsigned int *cpus;
-	const struct event *mine[64];
+	struct pollfd p = {.fd = weft_procwatch_fd(w), .events = POLLIN};
+	const pid_t maker = start_maker(N);
 	uint64_t lost = 0;
-	pid_t pids[N];
-	size_t i, k, n, n_cpus;
+	size_t i, whole = 0;
 	int status;
 
-	cr_assert_eq(weft_cpus_online(&cpus, &n_cpus), 0);
-	for (i = 0; i < N; i++) {
-		go_to_cpu(cpus[i % n_cpus]);
-		pids[i] = fork();
-		if (pids[i] == 0) {
-			go_to_cpu(cpus[(i + 1) % n_cpus]);
-			execl("/bin/true", "true", NULL);
-			_exit(1);
-		}
+	while (waitpid(maker, &status, WNOHANG) == 0) {
+		poll(&p, 1, 10);
 		weft_procwatch_poll(w, meet, &h, &lost);
-		if (i % 8 == 7)
-			for (k = i - 7; k <= i; k++)
-				waitpid(pids[k], &status, 0);
 	}
-	for (i = N / 8 * 8; i < N; i++)
-		waitpid(pids[i], &status, 0);
 	weft_procwatch_poll(w, meet, &h, &lost);
-	cr_expect_eq(lost, 0u);
-	for (i = 0; i < N; i++) {
-		size_t execs = 0;
-
-		n = of(&h, pids[i], mine, 64);
-		cr_assert_geq(n, 4u, "child %zu has %zu events", i, n);
-		cr_expect_eq(mine[0]->e.kind, WEFT_PROCESS_FORK, "child %zu", i);
-		cr_expect_eq(mine[n - 1]->e.kind, WEFT_PROCESS_EXIT, "child %zu", i);
-		for (k = 0; k < n; k++) {
-			execs += mine[k]->e.kind == WEFT_PROCESS_EXEC;
-			if (k)
-				cr_expect_geq(mine[k]->e.time_ns, mine[k - 1]->e.time_ns);
-		}
-		cr_expect_eq(execs, 1u);
-	}
-	free(cpus);
+	lost += weft_procwatch_untold(w);
+	cr_expect_eq(status, 0, "children cannot be made: %d", status);
+	cr_assert_lt(h.n, MOST);
+	for (i = 0; i < h.n; i++)
+		if (h.events[i].e.kind == WEFT_PROCESS_FORK && h.events[i].e.parent == maker)
+			whole += expect_a_life(&h, i);
+	cr_expect_geq(whole + lost, N, "%zu children are whole, %lu events lost", whole, lost);
 	weft_procwatch_destroy(w);
 	free(h.events);
 	weft_error_destroy(err);
