@@ -15,4 +15,13 @@ static inline bool test_is_long(void)
 	return s && *s && strcmp(s, "0") != 0;
 }
 
+/* Where a long form that takes one thing after the other begins, counted from 1: WEFT_LONG_FROM. */
+static inline unsigned long test_long_from(void)
+{
+	const char *s = getenv("WEFT_LONG_FROM");
+	unsigned long n = s ? strtoul(s, NULL, 10) : 0;
+
+	return n ? n : 1;
+}
+
 #endif
