@@ -62,6 +62,8 @@ static int walk(struct weft_btf *b, struct weft_error *err)
 		behind = size_behind(raw);
 		if (behind > b->types_size - at - sizeof(*raw))
 			return weft_btf_malformed(err, "it ends within a type");
+		if (kind == BTF_KIND_ENUM64 || (kind == BTF_KIND_ENUM && BTF_INFO_KFLAG(raw->info)))
+			b->tells_signs = true;
 		if (n % WEFT_BTF_STRIDE == 0)
 			b->marks[n / WEFT_BTF_STRIDE] = (uint32_t)at;
 		n++;
@@ -115,6 +117,7 @@ int weft_btf_create(void *bytes, size_t size, bool mapped, const struct weft_btf
 	*b = orphan;
 	b->base = base;
 	b->first = base ? base->end : 1;
+	b->tells_signs = base && base->tells_signs;
 	b->first_string = base ? base->first_string + base->strings_size : 0;
 	ret = sections(b, err);
 	if (!ret)
@@ -330,10 +333,11 @@ void weft_btf_param(const struct weft_btf *b, const struct weft_btf_type *t, uin
 	out->type = t->body[(size_t)2 * i + 1];
 }
 
-/* Compilers of old leave the flag out where constants are negative, and then one of them says it. */
-bool weft_btf_enum_is_signed(const struct weft_btf_type *t)
+/* The flag is as old as enums of 64 bits. What was written before has it nowhere, and there a
+ * constant that looks negative is the only sign; elsewhere such a one is a great number. */
+bool weft_btf_enum_is_signed(const struct weft_btf *b, const struct weft_btf_type *t)
 {
-	if (t->kind_flag || t->kind == BTF_KIND_ENUM64)
+	if (t->kind_flag || b->tells_signs)
 		return t->kind_flag;
 	for (uint32_t i = 0; i < t->vlen; i++)
 		if ((int32_t)t->body[(size_t)2 * i + 1] < 0)

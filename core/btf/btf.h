@@ -96,7 +96,7 @@ struct weft_btf_constant {
 };
 void weft_btf_constant(const struct weft_btf *btf, const struct weft_btf_type *t, uint32_t i,
 		       bool is_signed, struct weft_btf_constant *out);
-bool weft_btf_enum_is_signed(const struct weft_btf_type *t);
+bool weft_btf_enum_is_signed(const struct weft_btf *btf, const struct weft_btf_type *t);
 
 static inline uint32_t weft_btf_array_of(const struct weft_btf_type *t)
 {

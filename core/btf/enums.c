@@ -28,7 +28,7 @@ static struct weft_btf_enum *make(const struct weft_btf *b, const struct weft_bt
 	}
 	e->id = t->id;
 	e->n = t->vlen;
-	e->is_signed = weft_btf_enum_is_signed(t);
+	e->is_signed = weft_btf_enum_is_signed(b, t);
 	for (uint32_t i = 0; i < t->vlen; i++)
 		weft_btf_constant(b, t, i, e->is_signed, &e->constants[i]);
 	qsort(e->constants, e->n, sizeof(*e->constants), by_value);

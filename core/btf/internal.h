@@ -19,6 +19,7 @@ struct weft_btf {
 	uint32_t first, end;   /* ids */
 	uint32_t first_string; /* offset of its first string */
 	uint32_t *marks;       /* where every WEFT_BTF_STRIDE-th type begins */
+	bool tells_signs;      /* who wrote it says of enums whether they are signed */
 	/* Names: ids + 1 by hash, chained by number. Made after a few look-ups. */
 	uint32_t *heads, *next;
 	uint32_t n_heads;

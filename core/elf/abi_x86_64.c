@@ -152,7 +152,7 @@ static bool is_scalar(const struct weft_btf *btf, uint32_t id, uint64_t size, bo
 	if (t.kind == BTF_KIND_INT)
 		*is_signed = weft_btf_int_is_signed(&t);
 	else if (weft_btf_is_enum(&t))
-		*is_signed = weft_btf_enum_is_signed(&t);
+		*is_signed = weft_btf_enum_is_signed(btf, &t);
 	return t.kind == BTF_KIND_INT || t.kind == BTF_KIND_PTR || weft_btf_is_enum(&t);
 }
 

@@ -156,7 +156,8 @@ static void write_members(struct weft_types *t, struct weft_btf_writer *w, Dwarf
 static void write_enum(struct weft_btf_writer *w, Dwarf_Die *die, const char *name)
 {
 	uint64_t size = weft_die_number(die, DW_AT_byte_size, 4);
-	bool wide = size == 8, negative = false;
+	uint64_t bits = size < 8 ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX;
+	bool wide = size == 8, negative = false, great = false;
 	uint32_t n = 0;
 	Dwarf_Die c;
 
@@ -187,14 +188,19 @@ static void write_enum(struct weft_btf_writer *w, Dwarf_Die *die, const char *na
 				negative |= v < 0 &&
 					    weft_die_number(die, DW_AT_encoding, DW_ATE_signed) !=
 						    DW_ATE_unsigned;
+				great |= ((uint64_t)v & bits) > INT32_MAX;
 				continue;
 			}
+			if (!negative)
+				v = (Dwarf_Sword)((uint64_t)v & bits);
 			weft_btf_word(w, weft_btf_text(w, dwarf_diename(&c)));
 			weft_btf_word(w, (uint32_t)v);
 			if (wide)
 				weft_btf_word(w, (uint32_t)((uint64_t)v >> 32));
 		}
 		n = i;
+		/* In 32 bits a great constant could as well be a negative one. */
+		wide |= great && !negative;
 	}
 }
 

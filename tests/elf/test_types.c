@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "core/btf/btf.h"
+#include "core/btf/enums.h"
 #include "elf/rig.h"
 
 struct types {
@@ -151,6 +152,21 @@ static bool member(const struct weft_btf *btf, uint32_t id, const char *name,
 	return false;
 }
 
+static void expect_unsigned(struct weft_btf *btf, uint32_t type, const char *name,
+			    const char *constant, int64_t value)
+{
+	const struct weft_btf_enum *e;
+	struct weft_btf_field m;
+	struct weft_btf_type t;
+	int64_t got = 0;
+
+	cr_assert(member(btf, type, name, &m) && weft_btf_strip(btf, m.type, &t, NULL), "%s", name);
+	e = weft_btf_enum(btf, t.id);
+	cr_assert(e && !e->is_signed, "%s", name);
+	cr_expect(weft_btf_enum_value(e, constant, &got) && got == value, "%s is %ld", constant,
+		  got);
+}
+
 Test(elf_types, members_of_structs)
 {
 	for (size_t f = 0; f < sizeof(files) / sizeof(files[0]); f++) {
@@ -178,11 +194,13 @@ Test(elf_types, members_of_structs)
 		cr_assert(member(btf, type.type, "values", &m) && m.bit == 24 * 8);
 		cr_assert(weft_btf_size(btf, m.type, &size) && size == 48);
 		cr_assert(member(btf, type.type, "", &m) && m.bit == 72 * 8);
+		expect_unsigned(btf, m.type, "as_great", "GREAT", 0x80000000);
+		expect_unsigned(btf, m.type, "as_octet", "HIGH", 200);
 		cr_assert(member(btf, m.type, "as_float", &m) && m.bit == 0);
 		cr_assert(member(btf, type.type, "color", &m) && m.bit == 76 * 8);
 		cr_assert(weft_btf_strip(btf, m.type, &type, NULL) && weft_btf_is_enum(&type));
 		cr_assert_eq(type.vlen, 3);
-		cr_assert(weft_btf_enum_is_signed(&type));
+		cr_assert(weft_btf_enum_is_signed(btf, &type));
 		weft_btf_destroy(btf);
 		forget(&t);
 	}

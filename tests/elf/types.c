@@ -19,6 +19,8 @@ typedef struct node {
 	union {
 		int as_int;
 		float as_float;
+		enum great { SMALL = 1, GREAT = 0x80000000u } as_great;
+		enum __attribute__((packed)) octet { LOW, HIGH = 200 } as_octet;
 	};
 	enum color { RED, GREEN = 5, BLUE = -1 } color;
 	int (*call)(struct node *, ...);

@@ -105,6 +105,46 @@ Test(lang_types, entries_and_returns)
 	expect("entry.color == RED", "(==:int64 (int64 entry.arg1:uint32) 1:int64)");
 }
 
+/* The sign of an enum whose constants reach 2^31, in an object that tells signs and in one that is
+ * older than the flag which does. */
+static bool great_is_signed(bool told, int64_t *value)
+{
+	struct btf *b = btf__new_empty();
+	const struct weft_btf_enum *e;
+	struct weft_btf *btf;
+	const void *bytes;
+	bool is_signed;
+	uint32_t size;
+	void *copy;
+
+	btf__add_enum(b, "great", 4);
+	btf__add_enum_value(b, "GREAT", 0x80000000);
+	if (told) {
+		btf__add_enum(b, "other", 4);
+		btf__add_enum_value(b, "LESS", -1);
+	}
+	bytes = btf__raw_data(b, &size);
+	copy = malloc(size);
+	memcpy(copy, bytes, size);
+	btf__free(b);
+	cr_assert_eq(weft_btf_create(copy, size, false, NULL, &btf, r.err), 0);
+	e = weft_btf_enum(btf, 1);
+	is_signed = e->is_signed;
+	cr_assert(weft_btf_enum_value(e, "GREAT", value));
+	weft_btf_destroy(btf);
+	return is_signed;
+}
+
+Test(lang_types, signs_of_enums)
+{
+	int64_t value;
+
+	cr_expect(!great_is_signed(true, &value));
+	cr_expect_eq(value, INT64_C(0x80000000));
+	cr_expect(great_is_signed(false, &value));
+	cr_expect_eq(value, -INT64_C(0x80000000));
+}
+
 /* ---- variables ---- */
 
 /* Sets a variable, emits an expression: its tree, or the tag of the error. */
