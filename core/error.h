@@ -28,6 +28,9 @@ void weft_error_truncate(struct weft_error *err, size_t n); /* keeps the first n
 /* Of the reports from number n on, drops the newest ones that an earlier one said of the same place. */
 void weft_error_drop_repeated(struct weft_error *err, size_t n);
 
+/* In the order of the file; what has no place in it stays where it is, and keeps others from passing. */
+void weft_error_sort(struct weft_error *err);
+
 /* Starts a new report and returns code (a negative errno). tag is static text, SHOUTING_SNAKE. */
 int weft_fail(struct weft_error *err, int code, const char *tag, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

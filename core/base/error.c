@@ -91,6 +91,25 @@ void weft_error_drop_repeated(struct weft_error *err, size_t n)
 		weft_error_truncate(err, err->n - 1);
 }
 
+static bool is_before(const struct entry *a, const struct entry *b)
+{
+	if (!a->pos.line || !b->pos.line)
+		return false;
+	return a->pos.line != b->pos.line ? a->pos.line < b->pos.line
+					  : a->pos.column < b->pos.column;
+}
+
+void weft_error_sort(struct weft_error *err)
+{
+	for (size_t i = 1; err && i < err->n; i++)
+		for (size_t k = i; k && is_before(&err->entries[k], &err->entries[k - 1]); k--) {
+			struct entry e = err->entries[k];
+
+			err->entries[k] = err->entries[k - 1];
+			err->entries[k - 1] = e;
+		}
+}
+
 void weft_error_clear(struct weft_error *err)
 {
 	weft_error_truncate(err, 0);

@@ -235,6 +235,7 @@ int weft_session_prepare(struct weft_session *s, struct weft_set *set, struct we
 	if (!ret)
 		s->state = WEFT_SESSION_PREPARED;
 out:
+	weft_error_sort(err); /* clauses are typed as probes want them */
 	weft_error_set_file(err, set->file);
 	return ret;
 }

@@ -161,3 +161,21 @@ Test(error, null_is_accepted_everywhere)
 	weft_error_clear(NULL);
 	weft_error_destroy(NULL);
 }
+
+Test(error, reports_are_sorted_by_their_places)
+{
+	static const struct weft_pos places[] = {{9, 1}, {3, 7}, {3, 2}, {0, 0}, {2, 1}, {1, 5}};
+	static const uint32_t columns[] = {2, 7, 1, 0, 5, 1};
+	struct weft_error *err = weft_error_create();
+	struct weft_report r;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		weft_fail_at(err, places[i], -EINVAL, "A_TAG", "number %zu", i);
+	weft_error_sort(err);
+	for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+		cr_assert_eq(weft_error_report(err, i, &r), 0);
+		cr_expect_eq(r.pos.column, columns[i], "%zu: %u", i, r.pos.column);
+	}
+	weft_error_destroy(err);
+	weft_error_sort(NULL);
+}

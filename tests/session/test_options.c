@@ -176,6 +176,30 @@ Test(options, what_is_wrong_is_said_once)
 	rig_finish(&r);
 }
 
+Test(options, what_is_wrong_is_said_in_the_order_of_the_file)
+{
+	struct weft_report report;
+	uint32_t before = 0;
+	struct rig r;
+
+	rig_init(&r);
+	cr_expect(rig_prepare(&r, "version: 1\n"
+				  "begin: [emit: {a: wrong}]\n"
+				  "probes:\n"
+				  "  - probe: 'fx-call:::entry'\n"
+				  "    do: [emit: {a: wrong, b: wrong}]\n"
+				  "  - probe: 'fx-call:::return'\n"
+				  "    do: [emit: {a: wrong}]\n"
+				  "  - probe: 'fx-call:::entry'\n"
+				  "    do: [emit: {a: wrong}]\n") < 0);
+	cr_expect_eq(weft_error_count(r.err), 5, "%s", rig_errors(&r));
+	for (size_t i = 0; !weft_error_report(r.err, i, &report); i++) {
+		cr_expect_geq(report.pos.line, before, "%s", rig_errors(&r));
+		before = report.pos.line;
+	}
+	rig_finish(&r);
+}
+
 Test(options, OPTION_PLACE)
 {
 	wrong("optional: 1", "flag: true", "OPTION_PLACE", 2, 24);
