@@ -8,6 +8,7 @@
 #include "core/compiler/explain.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,11 +43,34 @@ static int print_items(FILE *f, const char *what, const struct weft_typed_item *
 	return ret;
 }
 
+/* Numbers that are as signed as the values that are counted. */
+static void print_buckets(FILE *f, const struct weft_buckets *b)
+{
+	if (b->how == WEFT_BUCKETS_LINEAR)
+		fprintf(f,
+			b->is_unsigned ? "      from %" PRIu64 " to %" PRIu64 " step %" PRIu64 "\n"
+				       : "      from %" PRId64 " to %" PRId64 " step %" PRIu64 "\n",
+			b->from, b->to, b->step);
+	else if (b->how == WEFT_BUCKETS_LOG_LINEAR)
+		fprintf(f,
+			"      factor %" PRIu64 " low %" PRIu64 " high %" PRIu64 " steps %" PRIu64
+			"\n",
+			b->factor, b->low, b->high, b->steps);
+}
+
 static int print_action(FILE *f, const struct weft_typed_action *a, struct weft_arena *arena)
 {
 	int ret;
 
-	fprintf(f, "    %s %s\n", a->action->spec->name, a->into ? a->into : "");
+	fprintf(f, "    %s", a->action->spec->name);
+	if (a->into)
+		fprintf(f, " %s", a->into);
+	for (size_t i = 0; i < a->n_names; i++)
+		fprintf(f, "%s %s", i ? "," : "", a->names[i]);
+	if (a->signal)
+		fprintf(f, " %d", a->signal);
+	fputs("\n", f);
+	print_buckets(f, &a->buckets);
 	ret = print_items(f, a->action->spec->group == WEFT_GROUP_STATE ? "variable" : "by",
 			  a->keys, a->n_keys, arena);
 	if (!ret)
@@ -62,6 +86,10 @@ static int print_clause(FILE *f, const struct weft_typed_clause *c, struct weft_
 
 	fprintf(f, "  clause %u, line %u\n", c->clause->index + 1, c->clause->pos.line);
 	ret = print_node(f, "    when ", c->when, arena);
+	if (c->clause->every > 1)
+		fprintf(f, "    every %" PRIu64 "\n", c->clause->every);
+	if (c->clause->limit.count)
+		fprintf(f, "    limit %s\n", c->clause->limit.text.s);
 	for (size_t i = 0; i < c->n_actions && !ret; i++)
 		ret = print_action(f, &c->actions[i], arena);
 	return ret;
@@ -153,9 +181,17 @@ static const char *word_owner(const struct weft_plan *plan, uint32_t offset)
 		return "control";
 	if (offset >= plan->zeros_offset && offset < plan->zeros_offset + plan->zeros_size)
 		return "zeros";
-	for (size_t i = 0; i < plan->n_losses; i++)
+	for (size_t i = 0; i < plan->n_losses; i++) {
 		if (plan->losses[i].state_offset == offset)
 			return weft_losses[plan->losses[i].loss].tag;
+		/* weft_plan_bucket(): behind its counter */
+		if (plan->losses[i].loss == WEFT_LOSS_RATE_LIMITED &&
+		    plan->losses[i].state_offset + sizeof(uint64_t) == offset)
+			return "limit";
+	}
+	for (size_t i = 0; i < plan->n_controls; i++)
+		if (plan->controls[i].state_offset == offset)
+			return plan->controls[i].action->action->spec->name;
 	for (size_t i = 0; i < plan->n_aggregations; i++)
 		if (plan->aggregations[i].map < 0 && plan->aggregations[i].state_offset == offset)
 			return plan->aggregations[i].name;

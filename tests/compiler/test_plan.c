@@ -236,6 +236,49 @@ Test(compiler_plan, explain)
 	rig_finish(&r);
 }
 
+/* What is no expression: rates, numbers of buckets, names, and the words that stand for them. */
+Test(compiler_plan, explain_of_the_rest)
+{
+	static const char *const lines[] = {
+		"    every 7\n",
+		"    limit 5/s\n",
+		"    lquantize a\n      from -5 to 10 step 3\n",
+		"    llquantize b\n      factor 10 low 0 high 3 steps 20\n",
+		"    show a, b\n",
+		"    clear\n",
+		"    signal 15\n",
+		"(SAMPLED_OUT)\n",
+		"(RATE_LIMITED)\n",
+		"(limit)\n",
+		"(show)\n",
+		"(clear)\n",
+	};
+	struct weft_clause *c;
+	char *text = NULL;
+	struct rig r;
+
+	rig_init(&r);
+	r.plan->keep_listing = true;
+	r.env.destructive = true;
+	rig_clause(&r, NULL, "lquantize", "into||a", "value||arg0", "from||-5", "to||10", "step||3",
+		   NULL);
+	rig_action(&r, "llquantize", "into||b", "value||arg0", "factor||10", "low||0", "high||3",
+		   "steps||20", NULL);
+	rig_action(&r, "show", "||a", "||b", NULL);
+	rig_action(&r, "clear", NULL);
+	rig_action(&r, "signal", "||TERM", NULL);
+	c = &r.raw[0];
+	c->every = 7;
+	c->limit.count = 5;
+	c->limit.per_ns = 1000000000;
+	c->limit.text = (struct weft_text){.s = "5/s", .pos = {5, 9}, .verbatim = true};
+	cr_assert(!rig_compile(&r));
+	cr_assert(!weft_plan_explain(r.plan, &r.program, r.arena, &text));
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		cr_expect(strstr(text, lines[i]), "%s:\n%s", lines[i], text);
+	rig_finish(&r);
+}
+
 Test(compiler_plan, program_names)
 {
 	struct weft_clause list;
