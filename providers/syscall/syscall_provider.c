@@ -124,8 +124,10 @@ static int syscall_provide(struct weft_instance *in, struct weft_registry *regis
 	if (*desc->name && strcmp(desc->name, "entry") && strcmp(desc->name, "return"))
 		return in->host->fail(err, -EINVAL, "SYSCALL_NAME",
 				      "a system call has an entry and a return and no %s: write "
-				      "syscall::%s:entry",
-				      desc->name, call);
+				      "syscall::%s:%s",
+				      desc->name, call,
+				      *desc->name == 'r' || !strcmp(desc->name, "exit") ? "return"
+											: "entry");
 	if (!*desc->function)
 		return 0; /* all of them: populate_match's */
 	if (syscall_list(in))

@@ -41,6 +41,9 @@ int tracepoint_each(int events, const char *category,
 		    int (*fn)(void *arg, const char *category, const char *event), void *arg);
 int tracepoint_categories(int events, int (*fn)(void *arg, const char *category), void *arg);
 
+/* nearest.c: what was meant, as CATEGORY::EVENT; "" where nothing is near */
+void tracepoint_nearest(int events, const char *category, const char *event, char *out, size_t size);
+
 /* format.c */
 /* Reads format->text. 0, or -EINVAL: no format file. */
 int tracepoint_parse(struct tracepoint_format *format);

@@ -125,7 +125,7 @@ static int tracepoint_provide(struct weft_instance *in, struct weft_registry *re
 			      const struct weft_probe_desc *desc, struct weft_error *err)
 {
 	struct adding a = {.in = in, .registry = registry, .err = err};
-	char id[32];
+	char id[32], near[256];
 	long n;
 
 	if (*desc->function)
@@ -145,8 +145,12 @@ static int tracepoint_provide(struct weft_instance *in, struct weft_registry *re
 		return in->host->fail(err, (int)n, "TRACEPOINT_DENIED",
 				      "the kernel's list of tracepoints is closed to this user");
 	}
+	tracepoint_nearest(in->events, desc->module, desc->name, near, sizeof(near));
 	return in->host->fail(err, -ENOENT, "TRACEPOINT_UNKNOWN",
-			      "this kernel has no tracepoint %s:%s", desc->module, desc->name);
+			      *near ? "this kernel has no tracepoint %s::%s: did you mean "
+				      "tracepoint:%s?"
+				    : "this kernel has no tracepoint %s::%s",
+			      desc->module, desc->name, near);
 }
 
 /* ---- one probe ---- */

@@ -124,6 +124,8 @@ Test(syscall_look, SYSCALL_NAME)
 	expect_error("syscall:vmlinux:openat:entry", "[SYSCALL_NAME]", "syscall::openat:entry");
 	expect_error("syscall:openat::entry", "[SYSCALL_NAME]", "syscall::openat:entry");
 	expect_error("syscall::openat:exit", "[SYSCALL_NAME]", "an entry and a return");
+	expect_error("syscall::openat:exit", "[SYSCALL_NAME]", "syscall::openat:return");
+	expect_error("syscall::openat:enter", "[SYSCALL_NAME]", "syscall::openat:entry");
 }
 
 static void expect_set_error(const char *set, const char *tag)

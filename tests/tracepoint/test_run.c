@@ -291,7 +291,10 @@ Test(tracepoint_run, TRACEPOINT_NAME)
 
 Test(tracepoint_run, TRACEPOINT_UNKNOWN)
 {
-	expect_error("tracepoint:sched::sched_swich", "TRACEPOINT_UNKNOWN", "sched:sched_swich");
+	expect_error("tracepoint:sched::sched_swich", "TRACEPOINT_UNKNOWN",
+		     "sched::sched_swich: did you mean tracepoint:sched::sched_switch?");
+	expect_error("tracepoint:shed::sched_switch", "TRACEPOINT_UNKNOWN",
+		     "did you mean tracepoint:sched::sched_switch?");
 	expect_error("tracepoint:..::sched", "TRACEPOINT_UNKNOWN", "");
-	expect_error("tracepoint:process::birth", "TRACEPOINT_UNKNOWN", "process:birth");
+	expect_error("tracepoint:process::birth", "TRACEPOINT_UNKNOWN", "process::birth");
 }
