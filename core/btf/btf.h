@@ -122,8 +122,9 @@ bool weft_btf_is_char(const struct weft_btf_type *t);
 bool weft_btf_find(struct weft_btf *btf, const char *name, uint32_t kinds, uint32_t *id,
 		   unsigned *n);
 
-/* The nearest name to one that does not exist; NULL: none is near. */
-const char *weft_btf_nearest(const struct weft_btf *btf, const char *name, uint32_t kinds);
+struct weft_near;
+/* Offers all names of these kinds to a search for the nearest. */
+void weft_btf_offer(const struct weft_btf *btf, uint32_t kinds, struct weft_near *near);
 
 /* Calls fn for every type of the object's own; a result other than 0 ends the walk. */
 int weft_btf_each(const struct weft_btf *btf, int (*fn)(const struct weft_btf_type *, void *),

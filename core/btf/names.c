@@ -116,7 +116,7 @@ bool weft_btf_find(struct weft_btf *b, const char *name, uint32_t kinds, uint32_
 /* ---- the nearest ---- */
 
 struct nearest {
-	struct weft_near near;
+	struct weft_near *near;
 	uint32_t kinds;
 };
 
@@ -125,16 +125,14 @@ static int offer(const struct weft_btf_type *t, void *arg)
 	struct nearest *s = arg;
 
 	if (is_named(t, s->kinds))
-		weft_near_offer(&s->near, t->name);
+		weft_near_offer(s->near, t->name);
 	return 0;
 }
 
-const char *weft_btf_nearest(const struct weft_btf *b, const char *name, uint32_t kinds)
+void weft_btf_offer(const struct weft_btf *b, uint32_t kinds, struct weft_near *near)
 {
-	struct nearest s = {.kinds = kinds};
+	struct nearest s = {.near = near, .kinds = kinds};
 
-	weft_near_init(&s.near, name);
 	for (; b; b = b->base)
 		weft_btf_each(b, offer, &s);
-	return s.near.best;
 }

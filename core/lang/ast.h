@@ -108,6 +108,7 @@ enum weft_ctype_tag { WEFT_CTYPE_NAME, WEFT_CTYPE_STRUCT, WEFT_CTYPE_UNION, WEFT
 struct weft_ctype {
 	enum weft_ctype_tag tag;
 	const char *name;
+	const char *ours; /* of C's words for integers: what they are called here; else NULL */
 	uint8_t stars;
 	bool user; /* __user: in the memory of a process */
 	uint32_t start, length;

@@ -53,37 +53,105 @@ static bool find_in(struct weft_sema *s, const struct weft_ctype *c, int fd,
 	       weft_btf_find(out->btf, btf_name(c->name), tags[c->tag].kinds, &out->id, NULL);
 }
 
-/* The objects of the probe's own types, those in user memory first to last. */
-static bool find_own(struct weft_sema *s, const struct weft_ctype *c, struct weft_btf_ref *out)
+/* The next object of the probe's own types behind number *at of its arguments, the value returned
+ * being the last; 0: no more. */
+static int next_own(struct weft_sema *s, size_t *at, int last, uint8_t *space)
 {
 	const struct weft_probe_info *info = s->env->info;
 	struct weft_arg arg;
-	int last = 0;
 
-	for (size_t i = 0; i <= weft_n_args(s->env) && info; i++) {
+	while (info && *at <= weft_n_args(s->env)) {
 		const struct weft_arg_type *t = &info->retval_type;
 
-		if (i < weft_n_args(s->env)) {
-			weft_arg_get(s->env, i, &arg);
+		if (*at < weft_n_args(s->env)) {
+			weft_arg_get(s->env, *at, &arg);
 			t = &arg.type;
 		}
-		if (t->kind != WEFT_TYPE_BTF || !t->btf_fd || t->btf_fd == last)
-			continue;
-		last = t->btf_fd;
-		if (find_in(s, c, last, out)) {
-			out->space = (uint8_t)t->space;
-			return true;
+		++*at;
+		if (t->kind == WEFT_TYPE_BTF && t->btf_fd && t->btf_fd != last) {
+			*space = (uint8_t)t->space;
+			return t->btf_fd;
 		}
+	}
+	return 0;
+}
+
+static bool find_own(struct weft_sema *s, const struct weft_ctype *c, struct weft_btf_ref *out)
+{
+	size_t at = 0;
+	int fd = 0;
+
+	while ((fd = next_own(s, &at, fd, &out->space))) {
+		if (find_in(s, c, fd, out))
+			return true;
 		if (s->rc)
-			return false;
+			break;
 	}
 	return false;
+}
+
+/* What was meant by a name that no type has: one of another kind (`task_struct *`), or the nearest. */
+static const char *meant(struct weft_sema *s, const struct weft_ctype *c)
+{
+	struct weft_ctype other = *c;
+	struct weft_near near;
+	struct weft_btf_ref ref;
+	size_t at = 0;
+	int fd = 0;
+
+	for (int tag = WEFT_CTYPE_NAME; tag <= WEFT_CTYPE_ENUM; tag++) {
+		other.tag = (enum weft_ctype_tag)tag;
+		if (find_own(s, &other, &ref) || find_in(s, &other, 0, &ref))
+			return weft_arena_printf(s->src.arena, "%s%s", tags[tag].text, c->name);
+	}
+	weft_near_init(&near, c->name);
+	do {
+		fd = next_own(s, &at, fd, &ref.space);
+		weft_btf_offer(weft_sema_btf(s, fd, c->start), tags[c->tag].kinds, &near);
+	} while (fd);
+	return near.best ? weft_arena_printf(s->src.arena, "%s%s", tags[c->tag].text, near.best)
+			 : NULL;
+}
+
+static bool is_declared(struct weft_sema *s, const struct weft_ctype *c)
+{
+	struct weft_btf_ref ref;
+	uint32_t id;
+	size_t at = 0;
+	int fd = 0;
+
+	if (c->tag != WEFT_CTYPE_STRUCT && c->tag != WEFT_CTYPE_UNION)
+		return false;
+	do {
+		fd = next_own(s, &at, fd, &ref.space);
+		ref.btf = weft_sema_btf(s, fd, c->start);
+		if (ref.btf &&
+		    weft_btf_find(ref.btf, c->name, WEFT_BTF_KINDS(BTF_KIND_FWD), &id, NULL))
+			return true;
+	} while (fd);
+	return false;
+}
+
+static void no_type(struct weft_sema *s, const struct weft_ctype *c)
+{
+	const char *near;
+
+	if (is_declared(s, c)) {
+		weft_sema_fail(s, c->start, "TYPE_INCOMPLETE",
+			       "`%s%s` is declared and never defined in the type information",
+			       tags[c->tag].text, c->name);
+		return;
+	}
+	near = meant(s, c);
+	weft_sema_fail(s, c->start, "TYPE_UNKNOWN", "there is no type `%s%s`", tags[c->tag].text,
+		       c->name);
+	if (near)
+		weft_error_suggest(s->src.err, near);
 }
 
 static bool find_type(struct weft_sema *s, const struct weft_ctype *c, struct weft_btf_ref *out)
 {
 	int before = s->rc, failed; /* before: of another text, which says nothing about this one */
-	const char *near;
 	bool found;
 
 	memset(out, 0, sizeof(*out));
@@ -103,13 +171,7 @@ static bool find_type(struct weft_sema *s, const struct weft_ctype *c, struct we
 		return true;
 	if (!out->btf)
 		return false;
-	weft_sema_fail(s, c->start, "TYPE_UNKNOWN", "there is no type `%s%s`", tags[c->tag].text,
-		       c->name);
-	near = weft_btf_nearest(out->btf, c->name, tags[c->tag].kinds);
-	if (near)
-		near = weft_arena_printf(s->src.arena, "%s%s", tags[c->tag].text, near);
-	if (near)
-		weft_error_suggest(s->src.err, near);
+	no_type(s, c);
 	return false;
 }
 
@@ -207,7 +269,8 @@ static struct weft_node *size_of(struct weft_sema *s, const struct weft_btf_ref 
 static struct weft_node *size_of_type(struct weft_sema *s, const struct weft_ctype *c,
 				      const struct weft_ast *a)
 {
-	const struct weft_type *mine = weft_cast_type(c->name, (uint32_t)strlen(c->name));
+	const char *name = c->ours ? c->ours : c->name;
+	const struct weft_type *mine = weft_cast_type(name, (uint32_t)strlen(name));
 	struct weft_btf_ref ref;
 
 	if (c->stars)

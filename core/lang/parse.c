@@ -42,12 +42,11 @@ static const struct {
 } words[] = {
 	{"and", "&&"},          {"or", "||"},           {"not", "!"},
 	{"eq", "=="},           {"ne", "!="},           {"mod", "%"},
-	{"char", "int8"},       {"short", "int16"},     {"int", "int32"},
-	{"long", "int64"},      {"unsigned", "uint32"}, {"size_t", "uint64"},
-	{"int8_t", "int8"},     {"int16_t", "int16"},   {"int32_t", "int32"},
-	{"int64_t", "int64"},   {"uint8_t", "uint8"},   {"uint16_t", "uint16"},
-	{"uint32_t", "uint32"}, {"uint64_t", "uint64"}, {"u8", "uint8"},
-	{"u16", "uint16"},      {"u32", "uint32"},      {"u64", "uint64"},
+	{"size_t", "uint64"},   {"int8_t", "int8"},     {"int16_t", "int16"},
+	{"int32_t", "int32"},   {"int64_t", "int64"},   {"uint8_t", "uint8"},
+	{"uint16_t", "uint16"}, {"uint32_t", "uint32"}, {"uint64_t", "uint64"},
+	{"u8", "uint8"},        {"u16", "uint16"},      {"u32", "uint32"},
+	{"u64", "uint64"},
 };
 
 static const char *word_instead(const char *name)
@@ -184,6 +183,18 @@ static int keep_ctype(struct weft_parser *p, const struct weft_ctype *type,
 	return *out ? 0 : weft_nomem(p->lx.src.err);
 }
 
+/* `(int) x`: C's words have better names here. */
+static int refuse_type(struct weft_parser *p, uint32_t start, uint32_t length, const char *ours)
+{
+	int rc = weft_source_fail(&p->lx.src, start, "EXPR_SYNTAX",
+				  "`%.*s` is not a type of this language: casts are to int8, int16, "
+				  "int32, int64, uint8, uint16, uint32 and uint64",
+				  (int)length, p->lx.src.text->s + start);
+
+	weft_error_suggest(p->lx.src.err, ours);
+	return rc;
+}
+
 /* The `(` of a cast to a C type was taken; else nothing more of it is. */
 static int parse_ctype_cast(struct weft_parser *p, struct weft_ast *cast, bool *is_cast)
 {
@@ -198,7 +209,8 @@ static int parse_ctype_cast(struct weft_parser *p, struct weft_ast *cast, bool *
 	rc = weft_parser_advance(p);
 	if (rc)
 		return rc;
-	/* `(pid_t) x`; but words of C that have better names here are told so. */
+	if (bare && type.ours && is_operand(&p->tok))
+		return refuse_type(p, type.start, type.length, type.ours);
 	*is_cast = found || (is_operand(&p->tok) && !word_instead(type.name) &&
 			     !weft_cast_type(type.name, (uint32_t)strlen(type.name)));
 	if (!*is_cast) {
@@ -231,16 +243,10 @@ static int parse_paren(struct weft_parser *p, uint32_t start, bool *is_cast, str
 		rc = expect_close(p);
 	if (rc)
 		return rc;
-	/* `(int) x`: a name alone in parentheses, then a value. */
+	/* `(u32) x`: a name alone in parentheses, then a value. */
 	if (name.kind == WEFT_TOKEN_NAME && (*out)->kind == WEFT_AST_NAME && word_instead(name.s) &&
-	    is_operand(&p->tok)) {
-		rc = weft_source_fail(&p->lx.src, name.start, "EXPR_SYNTAX",
-				      "`%s` is not a type of this language: casts are to int8, int16, "
-				      "int32, int64, uint8, uint16, uint32 and uint64",
-				      name.s);
-		weft_error_suggest(p->lx.src.err, word_instead(name.s));
-		return rc;
-	}
+	    is_operand(&p->tok))
+		return refuse_type(p, name.start, name.length, word_instead(name.s));
 	(*out)->start = start; /* parentheses belong to what they enclose */
 	(*out)->length = p->end - start;
 	return 0;
@@ -261,7 +267,7 @@ static int parse_sizeof(struct weft_parser *p, uint32_t start, struct weft_ast *
 	before = *p;
 	if (!rc)
 		rc = weft_parse_ctype(p, &type, &found, &bare);
-	if (!rc && bare && !word_instead(type.name) &&
+	if (!rc && bare && !type.ours && !word_instead(type.name) &&
 	    !weft_cast_type(type.name, (uint32_t)strlen(type.name)))
 		*p = before; /* what it is, is known later */
 	else if (!rc && (found || bare))

@@ -48,20 +48,20 @@ static const char *const int_words[] = {"unsigned", "signed", "long", "short", "
 /* By how often a word is there, in that order; int counts only where it stands alone. */
 static const struct {
 	uint8_t counts[6];
-	const char *name;
+	const char *name, *ours;
 } ints[] = {
-	{{0, 0, 0, 0, 1, 0}, "int"},
-	{{0, 1, 0, 0, 0, 0}, "int"},
-	{{1, 0, 0, 0, 0, 0}, "unsigned int"},
-	{{0, 0, 1, 0, 0, 0}, "long int"},
-	{{1, 0, 1, 0, 0, 0}, "long unsigned int"},
-	{{0, 0, 2, 0, 0, 0}, "long long int"},
-	{{1, 0, 2, 0, 0, 0}, "long long unsigned int"},
-	{{0, 0, 0, 1, 0, 0}, "short int"},
-	{{1, 0, 0, 1, 0, 0}, "short unsigned int"},
-	{{0, 0, 0, 0, 0, 1}, "char"},
-	{{0, 1, 0, 0, 0, 1}, "signed char"},
-	{{1, 0, 0, 0, 0, 1}, "unsigned char"},
+	{{0, 0, 0, 0, 1, 0}, "int", "int32"},
+	{{0, 1, 0, 0, 0, 0}, "int", "int32"},
+	{{1, 0, 0, 0, 0, 0}, "unsigned int", "uint32"},
+	{{0, 0, 1, 0, 0, 0}, "long int", "int64"},
+	{{1, 0, 1, 0, 0, 0}, "long unsigned int", "uint64"},
+	{{0, 0, 2, 0, 0, 0}, "long long int", "int64"},
+	{{1, 0, 2, 0, 0, 0}, "long long unsigned int", "uint64"},
+	{{0, 0, 0, 1, 0, 0}, "short int", "int16"},
+	{{1, 0, 0, 1, 0, 0}, "short unsigned int", "uint16"},
+	{{0, 0, 0, 0, 0, 1}, "char", "int8"},
+	{{0, 1, 0, 0, 0, 1}, "signed char", "int8"},
+	{{1, 0, 0, 0, 0, 1}, "unsigned char", "uint8"},
 };
 
 static int int_word(const struct weft_token *t)
@@ -90,8 +90,10 @@ static int integer(struct weft_parser *p, struct weft_ctype *out)
 	if (!memcmp(counts, (uint8_t[6]){0}, 6))
 		counts[4] = 1;
 	for (size_t k = 0; k < sizeof(ints) / sizeof(ints[0]); k++)
-		if (!memcmp(counts, ints[k].counts, sizeof(counts)))
+		if (!memcmp(counts, ints[k].counts, sizeof(counts))) {
 			out->name = ints[k].name;
+			out->ours = ints[k].ours;
+		}
 	return rc;
 }
 

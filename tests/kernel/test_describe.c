@@ -5,6 +5,7 @@
 #include <linux/btf.h>
 #include <sys/mman.h>
 
+#include "core/base/base.h"
 #include "core/btf/enums.h"
 #include "core/kernel/btf_describe.h"
 #include "tests/kernel/support.h"
@@ -368,6 +369,7 @@ static int meet(const struct weft_btf_member_at *m, void *arg)
 
 static void ask_everything(struct weft_btf *b)
 {
+	struct weft_near near;
 	char text[200];
 
 	for (uint32_t id = 0; id < weft_btf_end(b) + 2; id++) {
@@ -386,7 +388,8 @@ static void ask_everything(struct weft_btf *b)
 		if (weft_btf_type(b, id, &t))
 			weft_btf_find(b, t.name, UINT32_MAX, &found, NULL);
 	}
-	weft_btf_nearest(b, "sane", UINT32_MAX);
+	weft_near_init(&near, "sane");
+	weft_btf_offer(b, UINT32_MAX, &near);
 }
 
 /* Any bytes of an object changed: it is refused, or every question about it has an answer. */

@@ -136,6 +136,8 @@ Test(lang_parse, EXPR_SYNTAX)
 	rig_expect_error(&r, "$", "EXPR_SYNTAX", 0, NULL, "parameter");
 	rig_expect_error(&r, "$1", "EXPR_SYNTAX", 0, NULL, "parameter");
 	rig_expect_error(&r, "(int) pid", "EXPR_SYNTAX", 1, "int32", "casts");
+	rig_expect_error(&r, "(unsigned long) pid", "EXPR_SYNTAX", 1, "uint64", "`unsigned long`");
+	rig_expect_error(&r, "(short) 3", "EXPR_SYNTAX", 1, "int16", "casts");
 	rig_expect_error(&r, "1 + (u8) pid", "EXPR_SYNTAX", 5, "uint8", "casts");
 	rig_expect_error(&r, "(uint8)", "EXPR_SYNTAX", 7, NULL, "a value");
 	rig_expect_error(&r, "()", "EXPR_SYNTAX", 1, NULL, "a value");
