@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "config/config.h"
 #include "config/schema.h"
@@ -73,6 +74,13 @@ static void read_description(struct weft_reader *r, const struct weft_tree_node 
 	if (!weft_expect_scalar(r, node, "`probe`",
 				"a probe description (provider:module:function:name)"))
 		return;
+	if (!strcasecmp(node->text.s, "begin") || !strcasecmp(node->text.s, "end")) {
+		weft_reader_fail(r, node->text.pos, "PATTERN_FIELDS",
+				 "'%s' is no probe: what is done before and after tracing are "
+				 "lists of actions of the set, `begin:` and `end:`",
+				 node->text.s);
+		return;
+	}
 	rc = weft_pattern_parse(node->text.s, pattern, r->err);
 	if (rc)
 		weft_error_set_pos(r->err, node->text.pos);

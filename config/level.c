@@ -6,6 +6,7 @@
 
 #include "config/config.h"
 #include "config/schema.h"
+#include "core/base/base.h"
 
 #define MAX_KEYS 64 /* of a level or a list of candidates; what is beyond is never suggested */
 
@@ -30,11 +31,17 @@ static const struct weft_tree_node *find_value(const struct weft_tree_node *map,
 void weft_fail_unknown(struct weft_reader *r, struct weft_pos pos, const char *tag,
 		       const char *sentence, const char *word, const char *const *names, size_t n)
 {
+	const char *near = weft_nearest(word, names, n);
 	bool reporting = !r->stop;
+	char all[400];
 
-	weft_reader_fail(r, pos, tag, "%s", sentence);
-	if (reporting)
-		weft_error_suggest(r->err, weft_nearest(word, names, n));
+	if (near)
+		weft_reader_fail(r, pos, tag, "%s", sentence);
+	else
+		weft_reader_fail(r, pos, tag, "%s; there %s %s", sentence, n == 1 ? "is" : "are",
+				 weft_list_names(names, n, all, sizeof(all)));
+	if (reporting && near)
+		weft_error_suggest(r->err, near);
 }
 
 const char *weft_hint_comma(const struct weft_tree_node *value)

@@ -20,6 +20,9 @@ struct weft_near {
 void weft_near_init(struct weft_near *near, const char *word);
 void weft_near_offer(struct weft_near *near, const char *candidate);
 
+/* Where nothing is near, all that there is: "`a`, `b` and `c`", cut off with dots at size bytes. */
+const char *weft_list_names(const char *const *names, size_t n, char *out, size_t size);
+
 /* Behind a bracket expression that begins at p (which is '['), or NULL if it is not closed. */
 const char *weft_glob_bracket_end(const char *p);
 /* Copies a field of a pattern without its escapes to out, which has room for strlen(field) + 1. */

@@ -11,6 +11,7 @@
 #include "core/base/base.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -152,4 +153,22 @@ const char *weft_nearest(const char *word, const char *const *candidates, size_t
 	for (size_t i = 0; i < n; i++)
 		weft_near_offer(&near, candidates[i]);
 	return near.best;
+}
+
+const char *weft_list_names(const char *const *names, size_t n, char *out, size_t size)
+{
+	static const char dots[] = " ...";
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		const char *before = i == 0 ? "" : i + 1 < n ? ", " : " and ";
+
+		if (used + strlen(before) + strlen(names[i]) + sizeof("``") + sizeof(dots) > size) {
+			snprintf(out + used, size - used, "%s", dots);
+			break;
+		}
+		used += (size_t)snprintf(out + used, size - used, "%s`%s`", before, names[i]);
+	}
+	return out;
 }

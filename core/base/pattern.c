@@ -6,6 +6,7 @@
 #include "core/registry.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,38 @@ static int take_field(struct weft_pattern *p, enum weft_field f, const char *s, 
 	return check_field(p->field[f], weft_field_names[f], err);
 }
 
+/* Which of the fields is the one that was left out, only its provider knows. */
+static int fail_fields(const char *text, const char *const *colon, size_t n_colons,
+		       struct weft_error *err)
+{
+	static const char *const behind[] = {"::", ":", ""}, *const end[] = {"", ":", "::"};
+	char forms[3][128];
+	int first = n_colons ? (int)(colon[0] - text) : 0, second, i;
+
+	if (n_colons == 0)
+		snprintf(forms[0], sizeof(forms[0]), ":::%s", text);
+	for (i = 0; n_colons == 1 && i < 3; i++)
+		snprintf(forms[i], sizeof(forms[i]), "%.*s:%s%s%s", first, text, behind[i],
+			 text + first + 1, end[i]);
+	for (i = 0; n_colons == 2 && i < 3; i++) {
+		second = (int)(colon[1] - colon[0]) - 1;
+		snprintf(forms[i], sizeof(forms[i]), "%.*s:%s%.*s:%s%s%s", first, text,
+			 i == 0 ? ":" : "", second, colon[0] + 1, i == 1 ? ":" : "", colon[1] + 1,
+			 i == 2 ? ":" : "");
+	}
+	if (strlen(text) + 4 > sizeof(forms[0]))
+		return weft_fail(err, -EINVAL, "PATTERN_FIELDS",
+				 "'%s' has %zu colon%s; a probe description is "
+				 "provider:module:function:name, with three at least",
+				 text, n_colons, n_colons == 1 ? "" : "s");
+	return weft_fail(err, -EINVAL, "PATTERN_FIELDS",
+			 "'%s' has %zu colon%s; a probe description is "
+			 "provider:module:function:name, and a field that is left out is left "
+			 "empty: %s%s%s%s%s",
+			 text, n_colons, n_colons == 1 ? "" : "s", forms[0], n_colons ? ", " : "",
+			 n_colons ? forms[1] : "", n_colons ? " or " : "", n_colons ? forms[2] : "");
+}
+
 int weft_pattern_parse(const char *text, struct weft_pattern *out, struct weft_error *err)
 {
 	const char *colon[3] = {NULL, NULL, NULL}; /* the first, the second and the last */
@@ -83,10 +116,7 @@ int weft_pattern_parse(const char *text, struct weft_pattern *out, struct weft_e
 		}
 	}
 	if (n_colons < 3)
-		return weft_fail(err, -EINVAL, "PATTERN_FIELDS",
-				 "'%s' has %zu colon%s; a probe description is "
-				 "provider:module:function:name, with three at least",
-				 text, n_colons, n_colons == 1 ? "" : "s");
+		return fail_fields(text, colon, n_colons, err);
 	for (int f = 0; f < WEFT_N_FIELDS; f++) {
 		begin[f] = f == 0 ? text : colon[f - 1] + 1;
 		end[f] = f < 3 ? colon[f] : text + length;

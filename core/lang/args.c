@@ -6,9 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/base.h"
+
 static const char *probe_text(const struct weft_sema *s)
 {
 	return s->env->probe ? s->env->probe : "the probe";
+}
+
+static bool returns(const struct weft_sema *s)
+{
+	return s->env->info && s->env->info->pairing.role == WEFT_PAIRING_RETURN;
 }
 
 size_t weft_n_args(const struct weft_lang_env *env)
@@ -185,7 +192,9 @@ struct weft_node *weft_resolve_arg(struct weft_sema *s, uint32_t index, const st
 	if (index >= n_args)
 		return weft_sema_fail(s, a->start, "ARG_UNKNOWN",
 				      n_args ? "there is no `%s`: %s has %zu argument%s, from arg0"
-					     : "there is no `%s`: %s has no arguments",
+				      : returns(s) ? "there is no `%s`: %s has no arguments; what "
+						     "the call was given is entry.argN"
+						   : "there is no `%s`: %s has no arguments",
 				      a->s, probe_text(s), n_args, n_args == 1 ? "" : "s");
 	weft_arg_get(s->env, index, &arg);
 	if (!arg.where.n_ops)
@@ -205,6 +214,7 @@ static struct weft_node *unknown_arg(struct weft_sema *s, const struct weft_ast 
 {
 	const char *names[WEFT_MAX_ARGS], *near;
 	struct weft_arg arg;
+	char all[256];
 	size_t n = 0;
 
 	if (!s->env->info)
@@ -216,12 +226,13 @@ static struct weft_node *unknown_arg(struct weft_sema *s, const struct weft_ast 
 		if (arg.name)
 			names[n++] = arg.name;
 	}
-	weft_sema_fail(s, a->start, "ARG_UNKNOWN", "there is no argument `%s`: %s has %s", a->s,
-		       probe_text(s),
-		       n                     ? "others"
-		       : weft_n_args(s->env) ? "none with a name (arg0 is the first)"
-					     : "none");
 	near = n ? weft_nearest(a->s, names, n) : NULL;
+	weft_sema_fail(s, a->start, "ARG_UNKNOWN", "there is no argument `%s`: %s has %s%s", a->s,
+		       probe_text(s),
+		       n                     ? weft_list_names(names, n, all, sizeof(all))
+		       : weft_n_args(s->env) ? "none with a name (arg0 is the first)"
+					     : "none",
+		       returns(s) ? "; what the call was given is entry.NAME" : "");
 	if (near)
 		near = weft_arena_printf(s->src.arena, "args.%s", near);
 	if (near)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/base.h"
 #include "core/lang/kernel_types.h"
 
 static bool is_object(const struct weft_node *n)
@@ -132,13 +133,33 @@ struct weft_node *weft_node_address(struct weft_sema *s, struct weft_node *n)
 
 /* ---- members ---- */
 
+#define LISTED 12u /* members of a struct that are few enough to be named all */
+
+struct listed {
+	const char *names[LISTED + 1];
+	size_t n;
+};
+
+static int list_member(const struct weft_btf_member_at *m, void *arg)
+{
+	struct listed *l = arg;
+
+	l->names[l->n++] = m->name;
+	return l->n > LISTED;
+}
+
 static void unknown_member(struct weft_sema *s, const struct container *c, const struct weft_ast *a)
 {
-	const char *near;
+	const char *near = weft_btf_nearest_member(c->ref.btf, &c->type, a->s);
+	struct listed l = {0};
+	char all[256];
+	bool few;
 
-	weft_sema_fail(s, a->at, "MEMBER_UNKNOWN", "%s has no member `%s`",
-		       weft_type_text(s, &c->ref), a->s);
-	near = weft_btf_nearest_member(c->ref.btf, &c->type, a->s);
+	weft_btf_each_member(c->ref.btf, &c->type, list_member, &l);
+	few = !near && l.n && l.n <= LISTED;
+	weft_sema_fail(s, a->at, "MEMBER_UNKNOWN", "%s has no member `%s`%s%s",
+		       weft_type_text(s, &c->ref), a->s, few ? ": it has " : "",
+		       few ? weft_list_names(l.names, l.n, all, sizeof(all)) : "");
 	if (near)
 		weft_error_suggest(s->src.err, near);
 }

@@ -12,10 +12,12 @@ static const char *mismatch(char conv, const struct weft_type *type)
 	enum weft_value_kind kind = type->kind;
 
 	if (conv == 's')
-		return kind == WEFT_VALUE_INT && !type->names ? "anything but an integer" : NULL;
+		return kind == WEFT_VALUE_INT && !type->names
+			       ? "anything but integers, which %d prints"
+			       : NULL;
 	if (conv == 'x' && kind == WEFT_VALUE_BYTES)
 		return NULL;
-	return kind == WEFT_VALUE_INT ? NULL : "an integer";
+	return kind == WEFT_VALUE_INT ? NULL : "an integer (%s prints the rest)";
 }
 
 static void check_format(struct weft_clause_typer *c, const struct weft_text *text)

@@ -92,6 +92,9 @@ static void gather(struct weft_sema *s, struct candidates *c)
 	for (size_t i = 0; s->state && i < s->state->n_vars; i++)
 		if (add_candidate(c, s->state->vars[i]->name))
 			return;
+	for (size_t i = 0; s->clause && i < s->clause->n_locals; i++)
+		if (add_candidate(c, s->clause->locals[i].name))
+			return;
 	for (size_t i = 0; i < weft_n_args(s->env); i++) {
 		weft_arg_get(s->env, i, &arg);
 		if (add_candidate(c, arg.name))
@@ -134,6 +137,8 @@ static struct weft_node *unknown_name(struct weft_sema *s, const struct weft_ast
 	for (size_t i = 0; i < c.n; i++) /* an exact name that lacks its args. or $ goes first */
 		if (strcmp(c.names[i], a->s) == 0)
 			near = as_written(s, c.names[i]);
+	if (!near) /* then one that lacks its self. or this. */
+		near = weft_same_name(a->s, c.names, c.n);
 	if (!near && c.n)
 		near = weft_nearest(a->s, c.names, c.n);
 	if (near)
@@ -203,6 +208,10 @@ struct weft_node *weft_resolve_name(struct weft_sema *s, const struct weft_ast *
 			s, a->start, "ARG_UNKNOWN",
 			"`entry` is not a value: an argument of the entry is written entry.NAME or "
 			"entry.argN");
+	if (strcmp(a->s, "self") == 0 || strcmp(a->s, "this") == 0)
+		return weft_sema_fail(s, a->start, "NAME_UNKNOWN",
+				      "`%s` is not a value: a variable is written %s.NAME", a->s,
+				      a->s);
 	n = weft_resolve_state(s, a, &mine);
 	if (mine)
 		return n;

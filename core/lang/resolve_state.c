@@ -8,6 +8,21 @@
 
 /* ---- names of nothing ---- */
 
+static const char *without_scope(const char *name)
+{
+	const char *dot = strchr(name, '.');
+
+	return dot ? dot + 1 : name;
+}
+
+const char *weft_same_name(const char *name, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(without_scope(names[i]), without_scope(name)))
+			return names[i];
+	return NULL;
+}
+
 static struct weft_node *unassigned(struct weft_sema *s, const struct weft_ast *a,
 				    const struct weft_state_ref *ref)
 {
@@ -26,7 +41,9 @@ static struct weft_node *unassigned(struct weft_sema *s, const struct weft_ast *
 		names[n++] = s->state->vars[i]->name;
 	for (size_t i = 0; s->clause && i < s->clause->n_locals; i++)
 		names[n++] = s->clause->locals[i].name;
-	near = n ? weft_nearest(ref->name, names, n) : NULL;
+	near = weft_same_name(ref->name, names, n);
+	if (!near && n)
+		near = weft_nearest(ref->name, names, n);
 	if (near)
 		weft_error_suggest(s->src.err, near);
 	free((void *)names);
@@ -191,6 +208,7 @@ struct weft_node *weft_resolve_index(struct weft_sema *s, const struct weft_ast 
 	struct weft_node *n;
 	const struct weft_state_var *v;
 	bool mine, pointer;
+	char name[32];
 
 	v = of->kind == WEFT_AST_NAME ? weft_state_find(s->state, of->s) : NULL;
 	pointer = v && !v->n_keys && v->type.role != WEFT_ROLE_NONE; /* what it leads to */
@@ -198,6 +216,12 @@ struct weft_node *weft_resolve_index(struct weft_sema *s, const struct weft_ast 
 		n = weft_type_place(s, of);
 		if (!n || weft_has_elements(n))
 			return n ? weft_resolve_element(s, n, a) : NULL;
+		if (of->kind != WEFT_AST_NAME && n->kind != WEFT_NODE_STATE &&
+		    n->kind != WEFT_NODE_LOCAL)
+			return weft_sema_fail(s, a->start, "DEREF_NONE",
+					      "`[ ]` takes an array or a pointer to a type, and "
+					      "this is %s",
+					      weft_type_phrase(&n->type, name));
 	}
 	if (of->kind == WEFT_AST_NAME && weft_name_is_taken(of->s))
 		return weft_sema_fail(s, a->start, "STATE_KEYS", "`%s` is no array", of->s);

@@ -106,6 +106,8 @@ struct weft_node *weft_state_node(struct weft_sema *s, const struct weft_ast *a,
 /* A name that is nothing else, or a member of self or this, or an element: NULL with *mine false
  * where it is no variable's form. */
 struct weft_node *weft_resolve_state(struct weft_sema *s, const struct weft_ast *a, bool *mine);
+/* One of names that differs from a name in its scope alone (self., this.), or NULL. */
+const char *weft_same_name(const char *name, const char *const *names, size_t n);
 struct weft_node *weft_resolve_index(struct weft_sema *s, const struct weft_ast *a);
 struct weft_node *weft_resolve_default(struct weft_sema *s, const struct weft_ast *a);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/registry.h"
+#include "core/base/base.h"
 
 static const char *const actions[] = {"count",  "sum",      "avg",       "min",        "max",
 				      "stddev", "quantize", "lquantize", "llquantize", "emit",
@@ -152,4 +152,16 @@ Test(nearest, agrees_with_the_whole_table)
 		cr_assert_eq(weft_nearest(a, c, 1) != NULL, expected, "'%s' and '%s'", a, b);
 	}
 	cr_expect_gt(near, 1000, "both answers were seen");
+}
+
+Test(nearest, lists_all_that_there_is)
+{
+	static const char *const names[] = {"one", "two", "three"};
+	char out[64];
+
+	cr_expect_str_eq(weft_list_names(names, 0, out, sizeof(out)), "");
+	cr_expect_str_eq(weft_list_names(names, 1, out, sizeof(out)), "`one`");
+	cr_expect_str_eq(weft_list_names(names, 2, out, sizeof(out)), "`one` and `two`");
+	cr_expect_str_eq(weft_list_names(names, 3, out, sizeof(out)), "`one`, `two` and `three`");
+	cr_expect_str_eq(weft_list_names(names, 3, out, 20), "`one`, `two` ...");
 }

@@ -76,6 +76,9 @@ Test(pattern, PATTERN_EMPTY)
 Test(pattern, PATTERN_FIELDS)
 {
 	refused("vfs_read", -EINVAL, "PATTERN_FIELDS", "'vfs_read' has 0 colons");
+	refused("vfs_read", -EINVAL, "PATTERN_FIELDS", "left empty: :::vfs_read");
+	refused("a:b", -EINVAL, "PATTERN_FIELDS", "left empty: a:::b, a::b: or a:b::");
+	refused("a:b:c", -EINVAL, "PATTERN_FIELDS", "left empty: a::b:c, a:b::c or a:b:c:");
 	refused("fbt:vfs_read", -EINVAL, "PATTERN_FIELDS", "has 1 colon;");
 	refused("fbt:vfs_read:entry", -EINVAL, "PATTERN_FIELDS", "has 2 colons");
 	refused("a:b:c\\:d", -EINVAL, "PATTERN_FIELDS", "has 2 colons");

@@ -210,6 +210,7 @@ Test(config_action, ACTION_UNKNOWN)
 	bad_near(ACTION("cuont: {into: x}"), "ACTION_UNKNOWN", 5, 9, "count");
 	bad_near(ACTION("shwo"), "ACTION_UNKNOWN", 5, 9, "show");
 	bad(ACTION("elephant: {into: x}"), "ACTION_UNKNOWN", 5, 9, "no action `elephant`");
+	bad(ACTION("elephant: {into: x}"), "ACTION_UNKNOWN", 5, 9, "; there are `count`, `sum`, ");
 	bad(ACTION("'count()'"), "ACTION_UNKNOWN", 5, 9, "count()");
 	bad("version: 1\nbegin: [prinft: hi]\n" PROBES, "ACTION_UNKNOWN", 2, 9, "`prinft`");
 }
@@ -219,6 +220,8 @@ Test(config_action, ACTION_FIELD_UNKNOWN)
 	bad_near(ACTION("count: {into: x, bye: pid}"), "ACTION_FIELD_UNKNOWN", 5, 26, "by");
 	/* The misspelt field is not missing as well. */
 	bad_near(ACTION("count: {inot: x}"), "ACTION_FIELD_UNKNOWN", 5, 17, "into");
+	bad(ACTION("count: {into: x, elephant: pid}"), "ACTION_FIELD_UNKNOWN", 5, 26,
+	    "; there are `into` and `by`");
 	bad(ACTION("count: {into: x, elephant: pid}"), "ACTION_FIELD_UNKNOWN", 5, 26,
 	    "`count` has no field `elephant`");
 }

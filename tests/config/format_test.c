@@ -112,6 +112,8 @@ Test(config_format, probe_list_and_map)
 Test(config_format, patterns)
 {
 	bad("version: 1\nprobes:\n  - probe: a:b\n    do: [show]\n", "PATTERN_FIELDS", 3, 12, "a:b");
+	bad("version: 1\nprobes:\n  - probe: BEGIN\n    do: [show]\n", "PATTERN_FIELDS", 3, 12,
+	    "`begin:`");
 	bad("version: 1\nprobes:\n  - probe: [a:b:c:d, 'x']\n    do: [show]\n", "PATTERN_FIELDS", 3,
 	    23, "x");
 	bad("version: 1\nprobes:\n  - probe: 'a:b:[x:d'\n    do: [show]\n", "PATTERN_BRACKET", 3,

@@ -288,7 +288,7 @@ Test(config_value, every_and_limit)
 	bad(CLAUSE("limit: 60000001/m"), "CONFIG_RANGE", 2, 36, "1/m to 1000000/s");
 	bad(CLAUSE("limit: 99999999999999999999/s"), "CONFIG_RANGE", 2, 36, "1/m to 1000000/s");
 	bad(CLAUSE("limit: 1000"), "CONFIG_TYPE", 2, 36, "a rate such as 1000/s");
-	bad(CLAUSE("limit: 1000/h"), "CONFIG_TYPE", 2, 36, "a rate such as 1000/s");
+	bad(CLAUSE("limit: 1000/h"), "CONFIG_TYPE", 2, 36, "1000/s, 30/m or 5/ms");
 	bad(CLAUSE("limit: 1000 /s"), "CONFIG_TYPE", 2, 36, "a rate such as 1000/s");
 	bad(CLAUSE("limit: -1/s"), "CONFIG_TYPE", 2, 36, "a rate such as 1000/s");
 	bad(CLAUSE("limit: 010/s"), "CONFIG_TYPE", 2, 36, "a rate such as 1000/s");

@@ -178,9 +178,9 @@ Test(lang_clause, FORMAT_ARGUMENTS)
 	expect(TYPE("printf", "||none", "||pid", "||uid"), "FORMAT_ARGUMENTS", AT(0), NULL,
 	       "0 conversions, and 2 arguments follow");
 	expect(TYPE("printf", "||%d", "||execname"), "FORMAT_ARGUMENTS", AT(0), NULL,
-	       "%d takes an integer, and argument 1 is a string");
+	       "%d takes an integer (%s prints the rest), and argument 1 is a string");
 	expect(TYPE("printf", "||%d %s", "||pid", "||  pid + 1"), "FORMAT_ARGUMENTS", AT(2), NULL,
-	       "%s takes anything but an integer, and argument 2 is an int64");
+	       "%s takes anything but integers, which %d prints, and argument 2 is an int64");
 	expect(TYPE("printf", "||%s", "||arg1"), "FORMAT_ARGUMENTS", AT(0), "str(arg1)",
 	       "is an address");
 	expect(TYPE("printf", "||%x", "||stack"), "FORMAT_ARGUMENTS", AT(0), NULL, "stack");

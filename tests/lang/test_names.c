@@ -106,6 +106,7 @@ Test(lang_names, NAME_UNKNOWN)
 	rig_expect_error(&r, "quotd", "NAME_UNKNOWN", 0, "$quoted", NULL);
 	rig_expect_error(&r, "arg01", "NAME_UNKNOWN", 0, NULL, NULL);
 	rig_expect_error(&r, "zzzzzzzzzzz", "NAME_UNKNOWN", 0, NULL, NULL);
+	rig_expect_error(&r, "1 + self", "NAME_UNKNOWN", 4, NULL, "self.NAME");
 	rig_expect_error(&r, "self.x", "STATE_UNASSIGNED", 0, NULL, NULL);
 }
 
@@ -115,7 +116,12 @@ Test(lang_names, ARG_UNKNOWN)
 	rig_expect_error(&r, "arg9999", "ARG_UNKNOWN", 0, NULL, "test:::probe");
 	rig_expect_error(&r, "1 + args.pth", "ARG_UNKNOWN", 4, "args.path", "`pth`");
 	rig_expect_error(&r, "args", "ARG_UNKNOWN", 0, NULL, "args.NAME");
+	rig_expect_error(&r, "args.zzzzz", "ARG_UNKNOWN", 0, NULL, "`fd`, ");
 	r.info.n_args = 0;
+	r.info.pairing.role = WEFT_PAIRING_RETURN;
+	rig_expect_error(&r, "arg0", "ARG_UNKNOWN", 0, NULL, "entry.argN");
+	rig_expect_error(&r, "args.fd", "ARG_UNKNOWN", 0, NULL, "entry.NAME");
+	r.info.pairing.role = WEFT_PAIRING_NONE;
 	rig_expect_error(&r, "arg0", "ARG_UNKNOWN", 0, NULL, "no arguments");
 	rig_expect_error(&r, "args.fd", "ARG_UNKNOWN", 0, NULL, "none");
 	r.env.info = NULL;

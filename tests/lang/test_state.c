@@ -125,8 +125,10 @@ Test(lang_state, STATE_UNASSIGNED)
 	expect_tag(&r, "|x|self.y", "STATE_UNASSIGNED", "`self.y`", NULL);
 	expect_tag(&r, "|self.start|self.strat", "STATE_UNASSIGNED", "`self.strat`", "self.start");
 	expect_tag(&r, "|e[1]|f[1]", "STATE_UNASSIGNED", "`f[]`", NULL);
-	expect_tag(&r, "|x|this.x", "STATE_UNASSIGNED", "clause before this", NULL);
+	expect_tag(&r, "|x|this.x", "STATE_UNASSIGNED", "clause before this", "x");
+	expect_tag(&r, "|self.start|this.start", "STATE_UNASSIGNED", NULL, "self.start");
 	expect_tag(&r, "|this.x|this.x + 1", "STATE_UNASSIGNED", NULL, NULL);
+	expect_tag(&r, "|self.start|start", "NAME_UNKNOWN", "`start`", "self.start");
 	expect_tag(&r, "|this.x|+= 1", "STATE_UNASSIGNED", NULL, NULL);
 	rig_finish(&r);
 }

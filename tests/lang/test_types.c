@@ -88,6 +88,7 @@ Test(lang_types, trees)
 		{"sizeof(args.file.paths)", "32:uint64"},
 		{"sizeof(args.file)", "8:uint64"},
 		{"sizeof(mode_t) + sizeof(uint16) + sizeof(struct file *)", "14:uint64"},
+		{"sizeof(unsigned long) + sizeof(short) + sizeof(unsigned)", "14:uint64"},
 		{"((struct file *) 4096).f_mode", "(kernel+0:uint32 4096:struct file *)"},
 	};
 
@@ -235,6 +236,8 @@ Test(lang_types, MEMBER_UNKNOWN)
 	rig_expect_error(&r, "args.file.f_path.dentri", "MEMBER_UNKNOWN", 17, "dentry",
 			 "struct path");
 	rig_expect_error(&r, "args.file->next->zzzzz", "MEMBER_UNKNOWN", 17, NULL, "zzzzz");
+	rig_expect_error(&r, "args.file.f_path.zzzzz", "MEMBER_UNKNOWN", 17, NULL,
+			 "it has `dentry` and `mnt`");
 }
 
 Test(lang_types, MEMBER_NONE)
@@ -250,6 +253,8 @@ Test(lang_types, DEREF_NONE)
 {
 	rig_expect_error(&r, "*pid", "DEREF_NONE", 0, NULL, "takes a pointer");
 	rig_expect_error(&r, "* 3", "DEREF_NONE", 0, NULL, "int64");
+	rig_expect_error(&r, "args.n[1]", "DEREF_NONE", 0, NULL, "int64");
+	rig_expect_error(&r, "args.file.name[0][1]", "DEREF_NONE", 0, NULL, "int8");
 	rig_expect_error(&r, "*args.buf", "DEREF_NONE", 0, NULL, "a cast says it");
 }
 
@@ -300,7 +305,8 @@ Test(lang_types, TYPE_UNKNOWN)
 			 "struct fil");
 	rig_expect_error(&r, "(enum colour) args.n", "TYPE_UNKNOWN", 1, "enum color", NULL);
 	rig_expect_error(&r, "(node_t) args.n", "TYPE_UNKNOWN", 1, "mode_t", NULL);
-	rig_expect_error(&r, "sizeof(union file)", "TYPE_UNKNOWN", 7, NULL, "union file");
+	rig_expect_error(&r, "sizeof(union file)", "TYPE_UNKNOWN", 7, "struct file", "union file");
+	rig_expect_error(&r, "((file *) args.n).f_mode", "TYPE_UNKNOWN", 2, "struct file", "`file`");
 	rig_expect_error(&r, "(double **) args.n", "TYPE_UNKNOWN", 1, NULL, NULL);
 }
 
@@ -321,6 +327,8 @@ Test(lang_types, TYPE_INCOMPLETE)
 	rig_expect_error(&r, "args.file.gone.x", "TYPE_INCOMPLETE", 0, NULL, "struct gone");
 	rig_expect_error(&r, "*args.file.gone", "TYPE_INCOMPLETE", 1, NULL, "struct gone");
 	rig_expect_error(&r, "args.file.inside", "TYPE_INCOMPLETE", 10, NULL, "struct gone");
+	rig_expect_error(&r, "sizeof(struct gone)", "TYPE_INCOMPLETE", 7, NULL, "struct gone");
+	rig_expect_error(&r, "(struct gone *) args.n", "TYPE_INCOMPLETE", 1, NULL, "struct gone");
 }
 
 Test(lang_types, TYPE_UNREADABLE)
