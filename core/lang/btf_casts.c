@@ -175,6 +175,45 @@ static bool find_type(struct weft_sema *s, const struct weft_ctype *c, struct we
 	return false;
 }
 
+/* ---- constants of enums ---- */
+
+static struct weft_node *no_constant(struct weft_sema *s, const struct weft_ast *name,
+				     const struct weft_type *type)
+{
+	struct weft_near near;
+
+	weft_sema_fail(s, name->start, "NAME_UNKNOWN",
+		       "there is no `%s`, and %s has no such constant", name->s,
+		       type->text ? type->text : "this enum");
+	weft_near_init(&near, name->s);
+	for (uint32_t i = 0; i < type->names->n; i++)
+		weft_near_offer(&near, type->names->constants[i].name);
+	if (near.best)
+		weft_error_suggest(s->src.err, near.best);
+	return NULL;
+}
+
+static bool may_be_constant(const struct weft_sema *s, const struct weft_ast *a)
+{
+	return a->kind == WEFT_AST_NAME && !weft_name_is_taken(a->s) &&
+	       !weft_state_find(s->state, a->s);
+}
+
+struct weft_node *weft_enum_constant(struct weft_sema *s, const struct weft_ast *name,
+				     const struct weft_node *beside, bool *wrong)
+{
+	int64_t value;
+
+	*wrong = false;
+	if (!beside || !beside->type.names || !may_be_constant(s, name))
+		return NULL;
+	if (weft_btf_enum_value(beside->type.names, name->s, &value))
+		return weft_node_int(s, value, !beside->type.is_signed && beside->type.size == 8,
+				     name);
+	*wrong = true;
+	return no_constant(s, name, &beside->type);
+}
+
 /* ---- casts ---- */
 
 /* Pointers to pointers have no id of their own in BTF unless some declaration has them. */
@@ -231,12 +270,35 @@ static struct weft_node *cast_to_pointer(struct weft_sema *s, const struct weft_
 	return n ? spanned(weft_node_retype(s, n, type), a) : NULL;
 }
 
+/* (enum pid_type) PIDTYPE_TGID: the cast says whose constant it is. */
+static struct weft_node *cast_constant(struct weft_sema *s, const struct weft_ast *a, bool *mine)
+{
+	struct weft_node beside = {0}, *n;
+	struct weft_btf_ref ref;
+	bool wrong;
+
+	*mine = may_be_constant(s, a->kid[0]) && !a->ctype->stars &&
+		(a->ctype->tag == WEFT_CTYPE_ENUM || a->ctype->tag == WEFT_CTYPE_NAME);
+	if (!*mine || (s->unknown_probe && !s->env->btf) || !find_type(s, a->ctype, &ref) ||
+	    !weft_type_of(s, &ref, a->ctype->start, NULL, &beside.type))
+		return NULL;
+	*mine = beside.type.names != NULL;
+	n = *mine ? weft_enum_constant(s, a->kid[0], &beside, &wrong) : NULL;
+	n = n ? weft_node_convert(s, n, beside.type.size, beside.type.is_signed) : NULL;
+	return n ? spanned(weft_node_retype(s, n, beside.type), a) : NULL;
+}
+
 struct weft_node *weft_resolve_ctype_cast(struct weft_sema *s, const struct weft_ast *a)
 {
-	struct weft_node *n = weft_type_ast(s, a->kid[0]);
 	struct weft_btf_ref ref;
 	struct weft_type type;
+	struct weft_node *n;
+	bool constant;
 
+	n = cast_constant(s, a, &constant);
+	if (constant)
+		return n;
+	n = weft_type_ast(s, a->kid[0]);
 	if (s->unknown_probe && (!n || !s->env->btf))
 		return NULL;
 	if (!n || !weft_want_int(s, n, "a cast") || !find_type(s, a->ctype, &ref))
@@ -307,38 +369,4 @@ struct weft_node *weft_resolve_sizeof(struct weft_sema *s, const struct weft_ast
 	if (!weft_want_int(s, n, "sizeof"))
 		return NULL;
 	return weft_node_int(s, n->type.size, true, a);
-}
-
-/* ---- constants of enums ---- */
-
-static struct weft_node *no_constant(struct weft_sema *s, const struct weft_ast *name,
-				     const struct weft_type *type)
-{
-	struct weft_near near;
-
-	weft_sema_fail(s, name->start, "NAME_UNKNOWN",
-		       "there is no `%s`, and %s has no such constant", name->s,
-		       type->text ? type->text : "this enum");
-	weft_near_init(&near, name->s);
-	for (uint32_t i = 0; i < type->names->n; i++)
-		weft_near_offer(&near, type->names->constants[i].name);
-	if (near.best)
-		weft_error_suggest(s->src.err, near.best);
-	return NULL;
-}
-
-struct weft_node *weft_enum_constant(struct weft_sema *s, const struct weft_ast *name,
-				     const struct weft_node *beside, bool *wrong)
-{
-	int64_t value;
-
-	*wrong = false;
-	if (!beside || !beside->type.names || name->kind != WEFT_AST_NAME ||
-	    weft_name_is_taken(name->s) || weft_state_find(s->state, name->s))
-		return NULL;
-	if (weft_btf_enum_value(beside->type.names, name->s, &value))
-		return weft_node_int(s, value, !beside->type.is_signed && beside->type.size == 8,
-				     name);
-	*wrong = true;
-	return no_constant(s, name, &beside->type);
 }

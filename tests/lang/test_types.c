@@ -78,6 +78,8 @@ Test(lang_types, trees)
 		{"*(int32 *) args.n", "(kernel+0:int32 (int * arg3:int64))"},
 		{"(mode_t) args.n", "(uint32 arg3:int64)"},
 		{"(enum color) args.n", "(enum color arg3:int64)"},
+		{"(enum color) RED", "1:enum color"},
+		{"args.file.nums[(enum color) RED]", "(kernel+100:int32 arg0:struct file *)"},
 		{"(uint64) args.file + 8", "(+:uint64 arg0:uint64 8:uint64)"},
 		{"args.file.text + 1",
 		 "(+:const char __user * (kernel+120:const char __user * arg0:struct file *) "
@@ -380,6 +382,8 @@ Test(lang_types, a_probe_that_is_not_known)
 Test(lang_types, NAME_UNKNOWN)
 {
 	rig_expect_error(&r, "args.color == REDD", "NAME_UNKNOWN", 14, "RED", "enum color");
+	rig_expect_error(&r, "1 + (enum color) REDD", "NAME_UNKNOWN", 17, "RED", "enum color");
+	rig_expect_error(&r, "(mode_t) RED", "NAME_UNKNOWN", 9, NULL, "`RED`");
 	rig_expect_error(&r, "args.n == RED", "NAME_UNKNOWN", 10, NULL, NULL);
 }
 
