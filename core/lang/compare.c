@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/btf/enums.h"
+
 static const struct weft_type truth = {.kind = WEFT_VALUE_INT, .size = 8, .is_signed = true};
 
 bool weft_string_fits(struct weft_sema *s, const struct weft_node *n)
@@ -87,6 +89,29 @@ void weft_suggest_reading(struct weft_sema *s, const struct weft_node *n)
 	weft_error_suggest(s->src.err, text);
 }
 
+/* What becomes text only when it is printed: what can be compared in its place. */
+static const char *in_its_place(enum weft_value_kind a, enum weft_value_kind b)
+{
+	if (a == WEFT_VALUE_CGROUP || b == WEFT_VALUE_CGROUP)
+		return ", as it is text only when it is printed; its id can, `cgroup`";
+	if (a == WEFT_VALUE_SYMBOL || b == WEFT_VALUE_SYMBOL)
+		return ", as it is text only when it is printed; its address can";
+	if (a == WEFT_VALUE_INET || b == WEFT_VALUE_INET)
+		return ", as it is text only when it is printed; its number can";
+	return "";
+}
+
+/* `args.how == "GREEN"`: constants of enums have no quotes. */
+static void suggest_constant(struct weft_sema *s, const struct weft_node *n,
+			     const struct weft_node *text)
+{
+	int64_t value;
+
+	if (text->kind == WEFT_NODE_STRING &&
+	    weft_btf_enum_value(n->type.names, text->string, &value))
+		weft_error_suggest(s->src.err, text->string);
+}
+
 struct weft_node *weft_node_compare(struct weft_sema *s, enum weft_op op, struct weft_node *a,
 				    struct weft_node *b, const struct weft_ast *from)
 {
@@ -103,9 +128,13 @@ struct weft_node *weft_node_compare(struct weft_sema *s, enum weft_op op, struct
 	if ((ka == WEFT_VALUE_PROBE && (kb == WEFT_VALUE_PROBE || kb == WEFT_VALUE_STRING)) ||
 	    (kb == WEFT_VALUE_PROBE && ka == WEFT_VALUE_STRING))
 		return compare_probe(s, op, a, b, from);
-	weft_sema_fail(s, a->span.start, "EXPR_TYPE", "%s cannot be compared with %s",
-		       weft_type_phrase(&a->type, na), weft_type_phrase(&b->type, nb));
-	if (ka == WEFT_VALUE_STRING || kb == WEFT_VALUE_STRING)
+	weft_sema_fail(s, a->span.start, "EXPR_TYPE", "%s cannot be compared with %s%s",
+		       weft_type_phrase(&a->type, na), weft_type_phrase(&b->type, nb),
+		       in_its_place(ka, kb));
+	if (ka == WEFT_VALUE_STRING || kb == WEFT_VALUE_STRING) {
 		weft_suggest_reading(s, ka == WEFT_VALUE_STRING ? b : a);
+		suggest_constant(s, ka == WEFT_VALUE_STRING ? b : a,
+				 ka == WEFT_VALUE_STRING ? a : b);
+	}
 	return NULL;
 }

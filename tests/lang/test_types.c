@@ -213,6 +213,8 @@ Test(lang_types, spaces)
 	cr_expect_eq(rig_expr(&r, "str(args.file.text)")->type.space, WEFT_SPACE_USER);
 	cr_expect_eq(rig_expr(&r, "str(args.file.name)")->type.space, WEFT_SPACE_KERNEL);
 	cr_expect_eq(rig_expr(&r, "copyinstr((char *) args.n)")->type.space, WEFT_SPACE_USER);
+	rig_expect_error(&r, "args.color == \"RED\"", "EXPR_TYPE", 0, "RED", "enum color");
+	rig_expect_error(&r, "args.color == \"read\"", "EXPR_TYPE", 0, NULL, "enum color");
 	rig_expect_error(&r, "kstr(args.file.text)", "EXPR_TYPE", 5, NULL, "of a process");
 }
 

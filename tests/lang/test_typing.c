@@ -147,6 +147,9 @@ Test(lang_typing, EXPR_TYPE)
 	rig_expect_error(&r, "1 + execname", "EXPR_TYPE", 4, NULL, "string");
 	rig_expect_error(&r, "execname < \"x\"", "EXPR_TYPE", 0, NULL, "`<`");
 	rig_expect_error(&r, "execname == 1", "EXPR_TYPE", 0, NULL, "string cannot be compared");
+	rig_expect_error(&r, "cgroupname == \"/\"", "EXPR_TYPE", 0, NULL, "its id can, `cgroup`");
+	rig_expect_error(&r, "\"f\" == usym(arg1)", "EXPR_TYPE", 0, NULL, "its address can");
+	rig_expect_error(&r, "ipv4(pid) != 3", "EXPR_TYPE", 0, NULL, "its number can");
 	rig_expect_error(&r, "\"a\" == arg1", "EXPR_TYPE", 0, "str(arg1)", "cannot be compared");
 	rig_expect_error(&r, "probefunc == 1", "EXPR_TYPE", 0, NULL, "probe field");
 	rig_expect_error(&r, "probefunc == execname", "EXPR_TYPE", 13, NULL, "constant");
