@@ -96,29 +96,55 @@ static int put(weft_trace_write *write, void *arg, const char *text)
 	return weft_called(write(arg, text, strlen(text)));
 }
 
-static int explain_program(struct weft_trace *t, size_t i, struct weft_arena *arena,
-			   weft_trace_write *write, void *arg)
+struct explaining {
+	struct weft_trace *t;
+	weft_trace_write *write;
+	void *arg;
+	size_t n; /* programs before this one */
+};
+
+/* what: its number, or the list that it is made of; where: of a list, "". */
+static int explain(struct explaining *e, const struct weft_program *prog, const char *what,
+		   const char *where)
+{
+	struct weft_arena *arena = weft_arena_create();
+	char *head = NULL, *text;
+	int ret;
+
+	if (arena)
+		head = weft_arena_printf(arena, "%s%s, %u instructions%s%s\n", e->n++ ? "\n" : "",
+					 what, prog->n_insns, *where ? ": " : "", where);
+	if (!head || weft_plan_explain(weft_session_plan(e->t->session), prog, arena, &text)) {
+		weft_arena_destroy(arena);
+		return weft_nomem(e->t->err);
+	}
+	ret = put(e->write, e->arg, head);
+	if (!ret)
+		ret = put(e->write, e->arg, text);
+	weft_arena_destroy(arena);
+	return ret;
+}
+
+static int explain_program(struct explaining *e, size_t i)
 {
 	const struct weft_probe *first;
 	size_t n;
-	const struct weft_program *prog = weft_session_program(t->session, i, &first, &n);
-	char name[512], more[32] = "", *head, *text;
-	int ret;
+	const struct weft_program *prog = weft_session_program(e->t->session, i, &first, &n);
+	char what[32], where[512 + 32];
+	size_t length;
 
-	weft_probe_format(first, name, sizeof(name));
+	snprintf(what, sizeof(what), "program %zu", i + 1);
+	weft_probe_format(first, where, 512);
+	length = strlen(where);
 	if (n > 1)
-		snprintf(more, sizeof(more), " and %zu more", n - 1);
-	head = weft_arena_printf(arena, "%sprogram %zu, %u instructions: %s%s\n", i ? "\n" : "",
-				 i + 1, prog->n_insns, name, more);
-	if (!head || weft_plan_explain(weft_session_plan(t->session), prog, arena, &text))
-		return weft_nomem(t->err);
-	ret = put(write, arg, head);
-	return ret ? ret : put(write, arg, text);
+		snprintf(where + length, sizeof(where) - length, " and %zu more", n - 1);
+	return explain(e, prog, what, where);
 }
 
 int weft_trace_explain(struct weft_trace *t, weft_trace_write *write, void *arg)
 {
-	struct weft_arena *arena;
+	struct explaining e = {.t = t, .write = write, .arg = arg};
+	const struct weft_program *begin, *end;
 	size_t i;
 	int ret;
 
@@ -131,11 +157,13 @@ int weft_trace_explain(struct weft_trace *t, weft_trace_write *write, void *arg)
 		return weft_leave(t, weft_fail(t->err, -EINVAL, "TRACE_OPTIONS",
 					       "the handle was opened without "
 					       "WEFT_TRACE_EXPLAIN"));
-	for (i = 0; !ret && i < weft_session_n_programs(t->session); i++) {
-		arena = weft_arena_create();
-		ret = arena ? explain_program(t, i, arena, write, arg) : weft_nomem(t->err);
-		weft_arena_destroy(arena);
-	}
+	begin = weft_session_begin(t->session);
+	end = weft_session_end(t->session);
+	ret = begin ? explain(&e, begin, "begin", "") : 0;
+	for (i = 0; !ret && i < weft_session_n_programs(t->session); i++)
+		ret = explain_program(&e, i);
+	if (!ret && end)
+		ret = explain(&e, end, "end", "");
 	return weft_leave(t, ret);
 }
 

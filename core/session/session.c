@@ -265,6 +265,16 @@ const struct weft_program *weft_session_program(const struct weft_session *s, si
 	return &g->program;
 }
 
+const struct weft_program *weft_session_begin(const struct weft_session *s)
+{
+	return s->has_begin ? &s->begin : NULL;
+}
+
+const struct weft_program *weft_session_end(const struct weft_session *s)
+{
+	return s->has_end ? &s->end : NULL;
+}
+
 uint64_t weft_session_map_memory(const struct weft_session *s)
 {
 	return weft_maps_memory(&s->maps);

@@ -84,6 +84,9 @@ const struct weft_plan *weft_session_plan(const struct weft_session *s);
 size_t weft_session_n_programs(const struct weft_session *s);
 const struct weft_program *weft_session_program(const struct weft_session *s, size_t i,
 						const struct weft_probe **first, size_t *n_probes);
+/* Those of the lists; NULL: the set has none. */
+const struct weft_program *weft_session_begin(const struct weft_session *s);
+const struct weft_program *weft_session_end(const struct weft_session *s);
 size_t weft_session_n_probes(const struct weft_session *s);
 
 /* Creates maps, runs `begin`, attaches everything, starts the command. On failure nothing stays

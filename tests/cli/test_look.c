@@ -317,6 +317,30 @@ Test(look, explain)
 	cli_unlink_sets();
 }
 
+/* In the order in which they run. */
+Test(look, explain_of_lists)
+{
+	const char *set = cli_set("version: 1\n"
+				  "begin: [printf: hello]\n"
+				  "probes:\n"
+				  "  - probe: 'fx-trace:::calls'\n"
+				  "    do: [count: {into: n}]\n"
+				  "end: [emit: {last: 1 + 2}]\n");
+	char *program, *end;
+	struct cli_run c;
+
+	CLI(&c, "explain", FIXTURES, set);
+	cli_expect(&c, 0, NULL, "");
+	cr_expect_eq(strncmp(c.out, "begin, ", 7), 0, "%s", c.out);
+	cr_expect(strstr(c.out, "program weft_begin"), "%s", c.out);
+	program = strstr(c.out, "\n\nprogram 1, ");
+	cr_assert(program, "%s", c.out);
+	end = strstr(program, "\n\nend, ");
+	cr_assert(end && strstr(end, "field last = 3:int64"), "%s", c.out);
+	cli_finish(&c);
+	cli_unlink_sets();
+}
+
 /* ---- without privileges ---- */
 
 Test(look, as_nobody)
