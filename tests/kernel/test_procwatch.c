@@ -235,7 +235,7 @@ static bool expect_a_life(const struct history *h, size_t at)
 
 /* Whatever else happens on the machine is in the same buffers. What that makes the kernel drop is
  * counted, and no more than that is lacking. */
-Test(procwatch, causes_come_before_effects_over_cpus, .timeout = 300)
+Test(procwatch, causes_come_before_effects_over_cpus, .timeout = 120)
 {
 	enum { N = 300 };
 	struct weft_error *err = weft_error_create();
@@ -290,7 +290,7 @@ Test(procwatch, the_descriptor_tells_when_there_is_something)
 	weft_error_destroy(err);
 }
 
-Test(procwatch, what_is_lost_is_counted, .timeout = 60)
+Test(procwatch, what_is_lost_is_counted, .timeout = 120)
 {
 	enum { N = 20000 };
 	struct weft_error *err = weft_error_create();
