@@ -105,6 +105,7 @@ int support_uprobe_multi_link(int prog_fd, const struct support_uprobe_multi *wh
 	l.attr.count = what->count;
 	l.attr.multi_flags = what->flags;
 	l.attr.pid = (uint32_t)what->pid;
+	l.fd = -EINTR; /* of who is killed meanwhile */
 	support_shielded(make_link, &l);
 	return l.fd;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,14 +12,16 @@
 struct call {
 	void (*work)(void *arg);
 	void *arg;
+	bool begun;
 };
 
 static int in_child(void *arg)
 {
-	const struct call *c = arg;
+	struct call *c = arg;
 
 	/* Whole groups are killed, too: by a shell's kill %1, by timeout -k. */
 	syscall(SYS_setpgid, 0, 0);
+	c->begun = true;
 	c->work(c->arg);
 	return 0;
 }
@@ -28,7 +31,7 @@ void support_shielded(void (*work)(void *arg), void *arg)
 	/* Of the caller's stack, so that nothing has to be had or given back. It is not touched
 	 * by the caller before the child has ended, or ever again if he is killed. */
 	_Alignas(16) char stack[24 * 1024];
-	struct call c = {work, arg};
+	struct call c = {work, arg, false};
 	sigset_t all, before;
 
 	/* The child would run the caller's handlers. */
@@ -37,11 +40,10 @@ void support_shielded(void (*work)(void *arg), void *arg)
 	/* No signal tells of its end: neither the caller's SIGCHLD nor his waitpid(-1) sees it. */
 	pid_t child =
 		clone(in_child, stack + sizeof(stack), CLONE_VM | CLONE_FILES | CLONE_VFORK, &c);
-	if (child < 0)
+	while (child > 0 && syscall(SYS_wait4, child, NULL, __WCLONE, NULL) < 0 && errno == EINTR)
+		;
+	if (!c.begun)
 		work(arg);
-	else
-		while (syscall(SYS_wait4, child, NULL, __WCLONE, NULL) < 0 && errno == EINTR)
-			;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 

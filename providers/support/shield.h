@@ -21,6 +21,9 @@
  * there can be no child (a limit on processes) it is called as it is. One costs some 30 us, so that
  * even who makes an event for each of many places does well to ask for each alone.
  *
+ * A child that is killed alone leaves its work undone from there on: what it has to tell must say
+ * so before it begins.
+ *
  * work() reads and writes what the caller could, on 16 KiB of stack. It does nothing but system
  * calls, by syscall(2): the lock of the heap may be held by a thread that was killed, and what is a
  * point of cancellation would cancel the thread that waits.

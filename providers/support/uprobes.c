@@ -214,7 +214,8 @@ static void link_range(const struct batch *b, struct support_place *places, size
 	if (fd == -KERNEL_ENOTSUPP)
 		fd = -EOPNOTSUPP;
 	/* A process that has ended, a program that the kernel does not take: no place is at fault. */
-	if (n == 1 || fd == -ESRCH || fd == -ENOMEM || fd == -EPERM || fd == -EMFILE) {
+	if (n == 1 || fd == -ESRCH || fd == -ENOMEM || fd == -EPERM || fd == -EMFILE ||
+	    fd == -EINTR) {
 		for (size_t i = 0; i < n; i++)
 			places[i].error = fd;
 		return;
@@ -232,7 +233,7 @@ static void link_range(const struct batch *b, struct support_place *places, size
 struct event {
 	const struct batch *b;
 	struct support_place *place;
-	int cpu;
+	int cpu, error;
 };
 
 static int open_event(const struct event *e)
@@ -264,11 +265,9 @@ static int open_event(const struct event *e)
 
 static void make_event(void *arg)
 {
-	const struct event *e = arg;
-	int err = open_event(e);
+	struct event *e = arg;
 
-	if (err)
-		e->place->error = err;
+	e->error = open_event(e);
 }
 
 static void make_events(const struct batch *b, struct support_place *places, size_t n)
@@ -282,10 +281,11 @@ static void make_events(const struct batch *b, struct support_place *places, siz
 		e.cpu = support_cpus_next(&online, 0);
 	for (size_t i = 0; i < n; i++) {
 		e.place = &places[i];
-		if (no_memory)
-			e.place->error = -ENOMEM;
-		else
+		e.error = no_memory ? -ENOMEM : -EINTR; /* of who is killed meanwhile */
+		if (!no_memory)
 			support_shielded(make_event, &e);
+		if (e.error)
+			e.place->error = e.error;
 	}
 }
 

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/bpf.h"
 #include "support/shield.h"
+#include "support/test_bpf.h"
 
 #define NOBODY 65534
 
@@ -138,4 +144,92 @@ Test(support_shield, it_is_finished_though_the_caller_is_killed, .timeout = 60)
 Test(support_shield, it_is_finished_though_the_caller_s_group_is_killed, .timeout = 60)
 {
 	kill_amid(true);
+}
+
+/* ---- the child is killed, alone ---- */
+
+#define PAGE 4096u
+
+/* A page that nobody has yet: who reads it waits, and the descriptor tells who does. */
+static int absent_page(void **page)
+{
+	struct uffdio_api api = {.api = UFFD_API, .features = UFFD_FEATURE_THREAD_ID};
+	struct uffdio_register all = {.mode = UFFDIO_REGISTER_MODE_MISSING};
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	cr_assert_geq(fd, 0);
+	*page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(*page, MAP_FAILED);
+	all.range.start = (uintptr_t)*page;
+	all.range.len = PAGE;
+	cr_assert(!ioctl(fd, UFFDIO_API, &api) && !ioctl(fd, UFFDIO_REGISTER, &all));
+	return fd;
+}
+
+static pid_t start_killer(int fd)
+{
+	pid_t pid = fork();
+
+	cr_assert_geq(pid, 0);
+	if (!pid) {
+		struct uffd_msg m;
+
+		_exit(read(fd, &m, sizeof(m)) != sizeof(m) ||
+		      kill((pid_t)m.arg.pagefault.feat.ptid, SIGKILL));
+	}
+	return pid;
+}
+
+struct alone {
+	volatile uint64_t *page;
+	int begun, result;
+};
+
+static void begin(void *arg)
+{
+	struct alone *a = arg;
+
+	a->begun++;
+	a->result = (int)*a->page;
+}
+
+Test(support_shield, what_is_half_done_is_not_done_again, .timeout = 60)
+{
+	struct alone a = {.result = -EINTR};
+	void *page;
+	int fd = absent_page(&page), status;
+	pid_t killer = start_killer(fd);
+
+	a.page = page;
+	support_shielded(begin, &a);
+	cr_expect_eq(a.begun, 1);
+	cr_expect_eq(a.result, -EINTR);
+	cr_assert_eq(waitpid(killer, &status, 0), killer);
+	cr_expect_eq(status, 0);
+	close(fd);
+	munmap(page, PAGE);
+}
+
+Test(support_shield, a_link_whose_maker_is_killed_is_none, .timeout = 60)
+{
+	const struct weft_load_class load = {
+		.struct_size = sizeof(load),
+		.prog_type = BPF_PROG_TYPE_KPROBE,
+		.expected_attach_type = SUPPORT_BPF_TRACE_UPROBE_MULTI,
+	};
+	struct support_uprobe_multi what = {.path = "/proc/self/exe", .count = 1};
+	int prog = test_prog_empty(&load), fd, status;
+	pid_t killer;
+	void *page;
+
+	cr_assert_geq(prog, 0);
+	fd = absent_page(&page);
+	killer = start_killer(fd);
+	what.offsets = page;
+	cr_expect_eq(support_uprobe_multi_link(prog, &what), -EINTR);
+	cr_assert_eq(waitpid(killer, &status, 0), killer);
+	cr_expect_eq(status, 0);
+	close(prog);
+	close(fd);
+	munmap(page, PAGE);
 }
