@@ -102,7 +102,9 @@ static int untried(struct weft_attachment *at, struct support_places *out)
 
 static const struct support_reason reasons[] = {
 	{-EPERM, "UPROBE_DENIED", "it takes root, or CAP_BPF and CAP_PERFMON"},
-	{-EACCES, "UPROBE_DENIED", "it takes root, or CAP_BPF and CAP_PERFMON"},
+	{-EACCES, "UPROBE_DENIED",
+	 "it takes root, or CAP_BPF and CAP_PERFMON, and for events, as before Linux 6.6, also "
+	 "CAP_SYS_ADMIN"},
 	{-EMFILE, "UPROBE_DESCRIPTORS",
 	 "this kernel takes a file descriptor for each place; raise the limit (ulimit -n)"},
 	{-ENOMEM, "NO_MEMORY", "out of memory"},

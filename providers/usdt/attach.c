@@ -139,7 +139,9 @@ static void collect(struct batch *b, struct weft_attachment *at)
 
 static const struct support_reason reasons[] = {
 	{-EPERM, "USDT_DENIED", "it takes root, or CAP_BPF and CAP_PERFMON"},
-	{-EACCES, "USDT_DENIED", "it takes root, or CAP_BPF and CAP_PERFMON"},
+	{-EACCES, "USDT_DENIED",
+	 "it takes root, or CAP_BPF and CAP_PERFMON, and for events, as before Linux 6.6, also "
+	 "CAP_SYS_ADMIN"},
 	{-EMFILE, "USDT_DESCRIPTORS",
 	 "this kernel takes a file descriptor for each site; raise the limit (ulimit -n)"},
 	{-ENOMEM, "NO_MEMORY", "out of memory"},

@@ -80,19 +80,27 @@ static void become_few(void *arg)
 	(&(struct few){(const cap_value_t[]){__VA_ARGS__}, \
 		       sizeof((const cap_value_t[]){__VA_ARGS__}) / sizeof(cap_value_t)})
 
-static void run_few(struct cli_run *c, struct few *few, const char *probe)
+/* providers: their options, or "". */
+static void run_few_with(struct cli_run *c, struct few *few, const char *probe,
+			 const char *providers)
 {
 	const struct cli_how how = {.program = program, .prepare = become_few, .arg = few};
 	char yaml[512], command[160];
 
 	snprintf(yaml, sizeof(yaml),
 		 "version: 1\n"
+		 "%s"
 		 "probes:\n"
 		 "  - probe: '%s'\n"
 		 "    do: [count: {into: n}]\n",
-		 probe);
+		 providers, probe);
 	snprintf(command, sizeof(command), "%s 20", workload);
 	CLI_HOW(c, &how, "run", cli_set(yaml), "-c", command);
+}
+
+static void run_few(struct cli_run *c, struct few *few, const char *probe)
+{
+	run_few_with(c, few, probe, "");
 }
 
 static void expect_count(struct few *few, const char *probe, const char *out)
@@ -111,6 +119,22 @@ Test(privileges, loading_and_attaching_take_two)
 	snprintf(probe, sizeof(probe), "uprobe:%s:factorial:entry", workload);
 	expect_count(FEW(CAP_BPF, CAP_PERFMON), probe, "n (count): 120\n");
 	expect_count(FEW(CAP_BPF, CAP_PERFMON), "tracepoint:process::exit", "n (count): 1\n");
+}
+
+Test(privileges, events_of_places_take_a_third)
+{
+	static const char providers[] = "providers: {uprobe: {mechanism: perf}}\n";
+	char probe[256];
+	struct cli_run c;
+
+	snprintf(probe, sizeof(probe), "uprobe:%s:factorial:entry", workload);
+	run_few_with(&c, FEW(CAP_BPF, CAP_PERFMON), probe, providers);
+	cr_expect_eq(c.status, 1);
+	cr_expect(strstr(c.err, "[UPROBE_DENIED]") && strstr(c.err, "CAP_SYS_ADMIN"), "%s", c.err);
+	cli_finish(&c);
+	run_few_with(&c, FEW(CAP_BPF, CAP_PERFMON, CAP_SYS_ADMIN), probe, providers);
+	cli_expect(&c, 0, "n (count): 120\n", NULL);
+	cli_finish(&c);
 }
 
 Test(privileges, the_list_of_tracepoints_takes_a_third)
