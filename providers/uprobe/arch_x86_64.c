@@ -263,11 +263,22 @@ static bool scan(csh cs, const uint8_t *code, size_t size, uint64_t address, uin
 	return good;
 }
 
+/* Capstone does not always look whether it got the memory that it asks for, which is less than
+ * this. volatile, since compilers know how to do without a block that is not used. */
+static bool has_room(void)
+{
+	void *volatile p = malloc(64u << 10);
+	const bool room = p;
+
+	free(p);
+	return room;
+}
+
 csh weft_uprobe_disassembler(void)
 {
 	csh cs;
 
-	if (cs_open(CS_ARCH_X86, CS_MODE_64, &cs))
+	if (!has_room() || cs_open(CS_ARCH_X86, CS_MODE_64, &cs))
 		return 0;
 	if (cs_option(cs, CS_OPT_DETAIL, CS_OPT_ON)) {
 		cs_close(&cs);
