@@ -23,12 +23,13 @@
 static unsigned long countdown; /* 0: nothing fails */
 static const char *mark;
 
-/* Capstone does not always look whether it got memory: what weft can do is not to ask it without. */
+/* These do not bear it: what weft can do is not to ask them where there is no memory. */
 static bool is_spared(const void *caller)
 {
 	Dl_info info;
 
-	return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "/libcapstone.");
+	return dladdr(caller, &info) && info.dli_fname &&
+	       (strstr(info.dli_fname, "/libcapstone.") || strstr(info.dli_fname, "/libseccomp."));
 }
 
 /* Plugins and libraries allocate from threads of none, but a reader of ELF files is a child. */
