@@ -57,7 +57,7 @@ static void variables(FILE *f)
 	      "| `arg0` ... `argN` | the probe's | An argument by its place. |\n"
 	      "| `args.NAME` | the probe's | An argument by its name, where it has one. |\n"
 	      "| `entry.NAME`, `entry.argN` | the entry's | In a clause of a return: an argument of the "
-	      "entry that it belongs to, as it was then. Integers and addresses. |\n"
+	      "entry that it belongs to, as it was then. Integers, addresses, strings and bytes. |\n"
 	      "| `$NAME` | int64, uint64 or string | A parameter of the set: a constant. |\n\n",
 	      f);
 }
