@@ -126,6 +126,9 @@ struct weft_near;
 /* Offers all names of these kinds to a search for the nearest. */
 void weft_btf_offer(const struct weft_btf *btf, uint32_t kinds, struct weft_near *near);
 
+/* The pointer to a type, in the object itself or in its base. false: none. */
+bool weft_btf_find_pointer(const struct weft_btf *btf, uint32_t to, uint32_t *id);
+
 /* Calls fn for every type of the object's own; a result other than 0 ends the walk. */
 int weft_btf_each(const struct weft_btf *btf, int (*fn)(const struct weft_btf_type *, void *),
 		  void *arg);

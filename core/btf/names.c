@@ -113,6 +113,34 @@ bool weft_btf_find(struct weft_btf *b, const char *name, uint32_t kinds, uint32_
 	return s.n;
 }
 
+/* ---- pointers ---- */
+
+struct pointer_search {
+	uint32_t to, id;
+};
+
+static int meet_pointer(const struct weft_btf_type *t, void *arg)
+{
+	struct pointer_search *p = arg;
+
+	if (t->kind != BTF_KIND_PTR || t->type != p->to)
+		return 0;
+	p->id = t->id;
+	return 1;
+}
+
+bool weft_btf_find_pointer(const struct weft_btf *b, uint32_t to, uint32_t *id)
+{
+	struct pointer_search p = {.to = to};
+
+	for (; b; b = b->base)
+		if (weft_btf_each(b, meet_pointer, &p) > 0) {
+			*id = p.id;
+			return true;
+		}
+	return false;
+}
+
 /* ---- the nearest ---- */
 
 struct nearest {

@@ -217,31 +217,20 @@ struct weft_node *weft_enum_constant(struct weft_sema *s, const struct weft_ast 
 /* ---- casts ---- */
 
 /* Pointers to pointers have no id of their own in BTF unless some declaration has them. */
-struct pointer_search {
-	uint32_t to, id;
-};
-
-static int meet_pointer(const struct weft_btf_type *t, void *arg)
-{
-	struct pointer_search *p = arg;
-
-	if (t->kind == BTF_KIND_PTR && t->type == p->to)
-		p->id = t->id;
-	return t->kind == BTF_KIND_PTR && t->type == p->to;
-}
-
 static bool add_stars(struct weft_sema *s, const struct weft_ctype *c, struct weft_btf_ref *ref)
 {
 	for (uint8_t i = 1; i < c->stars; i++) {
-		struct pointer_search p = {.to = ref->id};
+		uint32_t to = ref->id;
 
-		if (weft_btf_each(ref->btf, meet_pointer, &p) <= 0) {
+		if (!weft_btf_find_pointer(ref->btf, to, &ref->id)) {
+			const char *text = weft_type_text(s, ref);
+
 			weft_sema_fail(s, c->start, "TYPE_UNKNOWN",
-				       "the type information has no pointer to %s*",
-				       weft_type_text(s, ref));
+				       "the type information has no `%s *` that this could point "
+				       "to: what an address p leads to is `(%s *) peek(p, 8)`",
+				       text, text);
 			return false;
 		}
-		ref->id = p.id;
 	}
 	return true;
 }

@@ -148,6 +148,39 @@ Test(lang_types, signs_of_enums)
 	cr_expect_eq(value, -INT64_C(0x80000000));
 }
 
+/* A module's types go on where the kernel's end: what points to a type may be in either. */
+Test(lang_types, pointers_of_a_split_object)
+{
+	struct weft_btf *base, *split;
+	struct type_ids ids;
+	struct btf *b = types_make(&ids), *m = btf__new_empty_split(b);
+	int mine = btf__add_struct(m, "mine", 8), pointer = btf__add_ptr(m, mine);
+	struct {
+		struct btf *of;
+		struct weft_btf **out;
+	} objects[] = {{b, &base}, {m, &split}};
+	uint32_t id, size;
+
+	for (size_t i = 0; i < N(objects); i++) {
+		const void *bytes = btf__raw_data(objects[i].of, &size);
+		void *copy = malloc(size);
+
+		memcpy(copy, bytes, size);
+		cr_assert_eq(
+			weft_btf_create(copy, size, false, i ? base : NULL, objects[i].out, r.err),
+			0);
+	}
+	cr_expect(weft_btf_find_pointer(split, (uint32_t)ids.file, &id));
+	cr_expect_eq(id, (uint32_t)ids.file_ptr);
+	cr_expect(weft_btf_find_pointer(split, (uint32_t)mine, &id));
+	cr_expect_eq(id, (uint32_t)pointer);
+	cr_expect(!weft_btf_find_pointer(base, (uint32_t)mine, &id));
+	weft_btf_destroy(split);
+	weft_btf_destroy(base);
+	btf__free(m);
+	btf__free(b);
+}
+
 /* ---- variables ---- */
 
 /* Sets a variable, emits an expression: its tree, or the tag of the error. */
@@ -311,7 +344,8 @@ Test(lang_types, TYPE_UNKNOWN)
 	rig_expect_error(&r, "(node_t) args.n", "TYPE_UNKNOWN", 1, "mode_t", NULL);
 	rig_expect_error(&r, "sizeof(union file)", "TYPE_UNKNOWN", 7, "struct file", "union file");
 	rig_expect_error(&r, "((file *) args.n).f_mode", "TYPE_UNKNOWN", 2, "struct file", "`file`");
-	rig_expect_error(&r, "(double **) args.n", "TYPE_UNKNOWN", 1, NULL, NULL);
+	rig_expect_error(&r, "(double **) args.n", "TYPE_UNKNOWN", 1, NULL, "`double`");
+	rig_expect_error(&r, "(char **) args.n", "TYPE_UNKNOWN", 1, NULL, "`(char *) peek(p, 8)`");
 }
 
 /* What is wrong with one text of a clause hides nothing of the next. */
