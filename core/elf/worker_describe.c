@@ -13,6 +13,7 @@
 
 #define MEMBERS_MOST    65535u
 #define DIMENSIONS_MOST 16u
+#define TYPEDEFS_MOST   64 /* between an enum and its integer */
 
 uint64_t weft_die_number(Dwarf_Die *die, unsigned int name, uint64_t otherwise)
 {
@@ -153,11 +154,27 @@ static void write_members(struct weft_types *t, struct weft_btf_writer *w, Dwarf
 	free(members);
 }
 
+/* gcc says it of the enum, clang of the integer that it is made of; else it is not known. */
+static bool is_unsigned_enum(Dwarf_Die *die)
+{
+	Dwarf_Die at = *die;
+	Dwarf_Attribute a;
+	uint64_t encoding;
+
+	for (int i = 0; i < TYPEDEFS_MOST && !dwarf_hasattr(&at, DW_AT_encoding); i++)
+		if (!dwarf_attr_integrate(&at, DW_AT_type, &a) || !dwarf_formref_die(&a, &at))
+			return false;
+	encoding = weft_die_number(&at, DW_AT_encoding, DW_ATE_signed);
+	return encoding == DW_ATE_unsigned || encoding == DW_ATE_unsigned_char ||
+	       encoding == DW_ATE_boolean;
+}
+
 static void write_enum(struct weft_btf_writer *w, Dwarf_Die *die, const char *name)
 {
 	uint64_t size = weft_die_number(die, DW_AT_byte_size, 4);
 	uint64_t bits = size < 8 ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX;
 	bool wide = size == 8, negative = false, great = false;
+	bool is_unsigned = is_unsigned_enum(die);
 	uint32_t n = 0;
 	Dwarf_Die c;
 
@@ -185,9 +202,7 @@ static void write_enum(struct weft_btf_writer *w, Dwarf_Die *die, const char *na
 			i++;
 			if (!pass) {
 				/* A value in one byte may be either: the enum's own type says. */
-				negative |= v < 0 &&
-					    weft_die_number(die, DW_AT_encoding, DW_ATE_signed) !=
-						    DW_ATE_unsigned;
+				negative |= v < 0 && !is_unsigned;
 				great |= ((uint64_t)v & bits) > INT32_MAX;
 				continue;
 			}

@@ -31,7 +31,8 @@ struct pair {
 	long a, b;
 };
 struct three {
-	long a, b, c;
+	long a, b;
+	enum all { NONE, ALL = 0xffffffffffffffffu } c;
 };
 struct floats {
 	float a, b, c;
