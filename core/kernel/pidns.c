@@ -71,13 +71,17 @@ int weft_pid_initial(int32_t pid, int32_t *out, struct weft_error *err)
 	fd = link_fd < 0 ? link_fd : weft_bpf_iter_create(link_fd);
 	if (link_fd >= 0)
 		close(link_fd);
-	if (fd < 0)
-		return weft_fail(err, fd, "PROCSET_ADD",
+	n = fd < 0 ? 0 : read(fd, &tgid, sizeof(tgid));
+	ret = n < 0 ? -errno : 0;
+	if (fd >= 0)
+		close(fd);
+	else
+		ret = fd;
+	if (ret)
+		return weft_fail(err, ret, "PROCSET_ADD",
 				 "the number of process %d outside of this pid namespace cannot be "
 				 "found: %s",
-				 pid, strerror(-fd));
-	n = read(fd, &tgid, sizeof(tgid));
-	close(fd);
+				 pid, strerror(-ret));
 	if (n != sizeof(tgid))
 		return weft_fail(err, -ESRCH, "TARGET_NO_PROCESS", "there is no process %d", pid);
 	*out = (int32_t)tgid;

@@ -188,33 +188,37 @@ uint64_t weft_procset_misses(const struct weft_procset *p)
 
 /* ---- adding ---- */
 
-static bool thread_ending(int32_t tgid, const char *tid)
+/* 1, 0 or -errno, as process_ending(). */
+static int thread_ending(int32_t tgid, const char *tid)
 {
 	char path[320], text[512], *at;
 	unsigned int flags;
 	ssize_t n;
-	int fd;
+	int fd, code;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", tgid, tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return true;
+		return errno == ENOENT || errno == ESRCH ? 1 : -errno;
 	n = read(fd, text, sizeof(text) - 1);
+	code = errno;
 	close(fd);
+	if (n < 0 && code != ESRCH)
+		return -code;
 	if (n <= 0)
-		return true;
+		return 1;
 	text[n] = '\0';
 	/* The command name may hold anything, blanks and parentheses too: it ends at the last one.
 	 * Then follow state, five numbers and the flags. */
 	at = strrchr(text, ')');
 	if (!at || sscanf(at + 1, " %*c %*d %*d %*d %*d %*d %u", &flags) != 1)
-		return true;
-	return flags & PROC_FLAG_EXITING;
+		return 1;
+	return !!(flags & PROC_FLAG_EXITING);
 }
 
-static bool process_ending(int32_t tgid)
+static int process_ending(int32_t tgid)
 {
-	bool ending = true;
+	int ending = 1;
 	char path[64];
 	struct dirent *e;
 	DIR *dir;
@@ -222,8 +226,8 @@ static bool process_ending(int32_t tgid)
 	snprintf(path, sizeof(path), "/proc/%d/task", tgid);
 	dir = opendir(path);
 	if (!dir)
-		return true;
-	while (ending && (e = readdir(dir)))
+		return errno == ENOENT ? 1 : -errno;
+	while (ending == 1 && (e = readdir(dir)))
 		if (e->d_name[0] != '.')
 			ending = thread_ending(tgid, e->d_name);
 	closedir(dir);
@@ -256,9 +260,16 @@ int weft_procset_add(const struct weft_maps *maps, int32_t tgid, struct weft_err
 				 "process %d cannot be added to the set of target processes: %s",
 				 tgid, strerror(-ret));
 	}
-	if (!process_ending(tgid))
+	ret = process_ending(tgid);
+	if (!ret)
 		return 0;
 	if (!weft_bpf_map_delete(fd, &key))
 		__atomic_fetch_sub(&control->live_targets, 1, __ATOMIC_SEQ_CST);
+	if (ret == -ENOMEM)
+		return weft_nomem(err);
+	if (ret < 0)
+		return weft_fail(err, ret, "PROCSET_ADD",
+				 "whether process %d is ending cannot be seen: %s", tgid,
+				 strerror(-ret));
 	return weft_fail(err, -ESRCH, "TARGET_NO_PROCESS", "there is no process %d", tgid);
 }

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
@@ -543,6 +544,30 @@ Test(procset, PROCSET_ADD)
 }
 
 /* Nothing to do: no program, no privilege needed. */
+/* A process that cannot be looked at is not one that there is not. */
+Test(procset, PROCSET_ADD_without_descriptors)
+{
+	struct rlimit before, none;
+	struct fixture f;
+	int ret, fd;
+
+	start(&f, 16, true, false, true);
+	fd = dup(0);
+	cr_assert_geq(fd, 0);
+	close(fd);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	none = before;
+	none.rlim_cur = (rlim_t)fd;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	ret = weft_procset_add(&f.t.maps, getpid(), f.t.err);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	cr_expect_eq(ret, -EMFILE);
+	cr_expect_str_eq(weft_error_tag(f.t.err), "PROCSET_ADD");
+	cr_expect_eq(live(&f), 0u);
+	cr_expect_eq(n_targets(&f), 0u);
+	stop(&f);
+}
+
 Test(procset, nothing_is_attached_for_nothing)
 {
 	struct test_plan t;
