@@ -3,6 +3,7 @@
  * nothing loads fastest. */
 #include <errno.h>
 #include <linux/bpf.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -10,6 +11,8 @@
 
 #include "support/bpf.h"
 #include "support/shield.h"
+
+#define LOAD_TRIES 5
 
 static int sys_bpf(enum bpf_cmd cmd, void *attr, uint32_t size)
 {
@@ -140,7 +143,17 @@ int support_program_load(const char *name, uint32_t type, uint32_t flags,
 	attr.log_size = log_size;
 	attr.log_level = log ? 1 : 0;
 	strncpy(attr.prog_name, name, sizeof(attr.prog_name) - 1);
-	return sys_bpf(BPF_PROG_LOAD, &attr, sizeof(attr));
+	int fd = sys_bpf(BPF_PROG_LOAD, &attr, sizeof(attr));
+	if (fd != -EAGAIN)
+		return fd;
+	/* The verifier gives up when a signal is waiting: then they wait for it. */
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	for (int tries = 0; fd == -EAGAIN && tries < LOAD_TRIES; tries++)
+		fd = sys_bpf(BPF_PROG_LOAD, &attr, sizeof(attr));
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return fd;
 }
 
 int support_program_run(int prog_fd, void *ctx, uint32_t size)
