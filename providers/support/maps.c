@@ -88,6 +88,8 @@ int support_maps(int32_t pid, int (*fn)(const struct support_mapped *, void *), 
 		if (parse(line, &m))
 			ret = fn(&m, arg);
 	}
+	if (!ret && !feof(f))
+		ret = -errno;
 	free(line);
 	fclose(f);
 	return ret;

@@ -14,7 +14,8 @@ struct support_mapped {
 	bool deleted; /* or a memfd: the path leads nowhere */
 };
 
-/* Calls fn for each; non-zero ends the walk and is returned. -errno: there is no such process. */
+/* Calls fn for each; non-zero ends the walk and is returned. -errno: there is no such process, or
+ * it could not be read to its end. */
 int support_maps(int32_t pid, int (*fn)(const struct support_mapped *, void *), void *arg);
 /* The file that is mapped, whatever has become of its path; where it is mapped no longer, what its
  * path leads to. A descriptor, or -errno. */
