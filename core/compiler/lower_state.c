@@ -168,8 +168,8 @@ static weft_vreg read_int(struct weft_lower *lw, const struct weft_node *n, uint
 	return v;
 }
 
-/* The text into `size` bytes; goes to unset where there is none. Only an even number can be the same
- * before and after once its lowest bit is taken away: numbers grow. */
+/* The text into `size` bytes; goes to unset where there is none. Only an even number can be the
+ * same before and after once its lowest bit is taken away: numbers grow. */
 static void read_string(struct weft_lower *lw, const struct weft_node *n, struct weft_place to,
 			uint32_t size, uint32_t unset)
 {
