@@ -43,7 +43,7 @@ struct watched_cpu {
 	uint64_t told;                          /* events lost, as records said */
 	uint64_t time;                          /* of the record below */
 	const struct perf_event_header *record; /* next to be delivered; NULL: none */
-	uint8_t *scratch;                       /* RECORD_BYTES; made when a record first wraps */
+	uint8_t *scratch;                       /* RECORD_BYTES; made at the first look */
 };
 
 struct weft_procwatch {
