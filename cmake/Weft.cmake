@@ -83,3 +83,12 @@ function(weft_test name)
 		set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
 	endif()
 endfunction()
+
+# weft_test_apart(NAME SUITE FILTER): what of a serial suite takes long and is in nobody's way; it runs beside others. The
+# suite leaves it out.
+function(weft_test_apart name suite filter)
+	add_test(NAME ${name} COMMAND test-${suite} --jobs 1 --filter ${filter})
+	get_test_property(${suite} FAIL_REGULAR_EXPRESSION failing)
+	get_test_property(${suite} TIMEOUT timeout)
+	set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout} FAIL_REGULAR_EXPRESSION "${failing}")
+endfunction()
