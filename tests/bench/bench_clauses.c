@@ -26,8 +26,8 @@
 
 #define SET_HEAD "version: 1\nname: bench\noptions: {buffer: 4M}\nprobes:\n"
 
-/* what becomes of a firing */
-enum outcome { COUNTED, RECORDED, REFUSED };
+/* what becomes of a firing; VARIED: it is counted, and the value is another each time */
+enum outcome { COUNTED, VARIED, RECORDED, REFUSED };
 
 static const struct clause {
 	const char *name;
@@ -43,6 +43,8 @@ static const struct clause {
 	{"count by execname", "count", "do: [{count: {into: a, by: {program: execname}}}]", NULL,
 	 "count_execname", "{ @[comm] = count() }", COUNTED},
 	{"quantize of a value", "quantize", "do: [{quantize: {into: a, value: arg1}}]", NULL,
+	 "quantize", "{ @ = hist(args->who) }", VARIED},
+	{"the same one always", "quantize", "do: [{quantize: {into: a, value: arg1}}]", NULL,
 	 "quantize", "{ @ = hist(args->who) }", COUNTED},
 	{"predicate that fails", "count",
 	 "when: arg1 > 100 && arg2 == 1\n    do: [{count: {into: a}}]", NULL, "predicate_fails",
@@ -117,13 +119,14 @@ static int turn(const struct drive *d, struct row *r, const struct program *p, d
 	return 0;
 }
 
-static int measure_clause(const struct drive *d, const struct program *empty, struct row *r)
+static int measure_clause(struct drive *d, const struct program *empty, struct row *r)
 {
 	double weft[TURNS], clang[TURNS], none[TURNS], peer[BPFTRACE_TURNS];
 	char text[256];
 	size_t n_peer = 0;
 	int ret = 0;
 
+	d->varied = r->clause->outcome == VARIED;
 	for (unsigned i = 0; i < TURNS && !ret; i++) {
 		struct turn t;
 
@@ -163,8 +166,8 @@ static void print_row(const struct row *r)
 	fflush(stdout);
 }
 
-static int run_clause(const struct drive *d, const struct program *empty,
-		      const struct clause *clause, const char *objects)
+static int run_clause(struct drive *d, const struct program *empty, const struct clause *clause,
+		      const char *objects)
 {
 	struct row r = {.clause = clause};
 	char yaml[512], path[4096];

@@ -72,15 +72,23 @@ void drive_finish(struct drive *d)
 
 /* ---- calls ---- */
 
-static __attribute__((noinline)) uint64_t call(int depth, uint64_t n)
+/* The next of a sequence without a pattern that a processor could foresee; the same each turn. */
+static int next_who(uint32_t *state)
 {
+	*state = *state * 1664525u + 1013904223u; /* of Numerical Recipes */
+	return (int)((*state & INT32_MAX) >> (10 + (*state >> 20) % 16));
+}
+
+static __attribute__((noinline)) uint64_t call(int depth, uint64_t n, bool varied)
+{
+	uint32_t state = 1;
 	uint64_t done = 0;
 
 	if (depth)
-		done = call(depth - 1, n);
+		done = call(depth - 1, n, varied);
 	else
 		for (; done < n; done++)
-			syscall(SYS_ioprio_set, WHICH, WHO, done);
+			syscall(SYS_ioprio_set, WHICH, varied ? next_who(&state) : WHO, done);
 	__asm__ volatile("" : "+r"(done)); /* not a tail call */
 	return done;
 }
@@ -111,12 +119,13 @@ static int infos(const int programs[DRIVE_SIDES], struct bpf_prog_info out[DRIVE
 	return ret;
 }
 
-static int measure(const int programs[DRIVE_SIDES], uint64_t n, struct turn *out)
+static int measure(const struct drive *d, const int programs[DRIVE_SIDES], uint64_t n,
+		   struct turn *out)
 {
 	struct bpf_prog_info before[DRIVE_SIDES], after[DRIVE_SIDES];
 	int ret = infos(programs, before);
 
-	call(DEPTH, n);
+	call(DEPTH, n, d->varied);
 	if (!ret)
 		ret = infos(programs, after);
 	if (ret)
@@ -144,7 +153,7 @@ int drive_turn(const struct drive *d, const int programs[DRIVE_SIDES], uint64_t 
 			ret = events[side];
 	}
 	if (!ret)
-		ret = measure(programs, n, out);
+		ret = measure(d, programs, n, out);
 	for (int side = 0; side < DRIVE_SIDES; side++)
 		if (events[side] >= 0)
 			close(events[side]);
@@ -226,11 +235,11 @@ int drive_bpftrace(const struct drive *d, const char *text, uint64_t n, struct t
 			close(program); /* one that bpftrace loads as a trial, perhaps */
 		program = programs[0] = program_of(pid);
 		if (program >= 0)
-			measure(programs, 1, out);
+			measure(d, programs, 1, out);
 		usleep(1000);
 	}
 	if (out->firings)
-		ret = measure(programs, n, out);
+		ret = measure(d, programs, n, out);
 	if (program >= 0)
 		close(program);
 	kill(pid, SIGINT);

@@ -3,6 +3,7 @@
 #ifndef WEFT_BENCH_CLAUSE_DRIVE_H
 #define WEFT_BENCH_CLAUSE_DRIVE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -11,6 +12,7 @@
 struct drive {
 	uint32_t events[DRIVE_SIDES]; /* ids of the tracepoints: the call begins, it ends */
 	int stats_fd;                 /* the kernel measures as long as it is open */
+	bool varied;                  /* `who` differs from call to call, over 16 powers of two */
 };
 
 /* Pins this thread to a CPU. */
