@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
 /* What was meant by a tracepoint that this kernel does not have: an event of that name in another
- * category, or else the one of the category whose name differs least. */
+ * category, or else the one of the category whose name differs least. The other providers have
+ * support/nearest.h for this; this one is built against weft's header alone, as anybody's is. */
 #include <stdio.h>
 #include <string.h>
 

@@ -6,9 +6,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/resource.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -543,7 +543,6 @@ Test(procset, PROCSET_ADD)
 	stop(&f);
 }
 
-/* Nothing to do: no program, no privilege needed. */
 /* A process that cannot be looked at is not one that there is not. */
 Test(procset, PROCSET_ADD_without_descriptors)
 {
@@ -568,6 +567,7 @@ Test(procset, PROCSET_ADD_without_descriptors)
 	stop(&f);
 }
 
+/* Nothing to do: no program, no privilege needed. */
 Test(procset, nothing_is_attached_for_nothing)
 {
 	struct test_plan t;

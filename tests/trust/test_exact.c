@@ -28,8 +28,8 @@ struct load {
 	bool calls;
 };
 
-/* Begins with an instruction that the kernel does itself: one that it has to have stepped over
- * takes ten times as long, and none the more records are lost. */
+/* Begins with an instruction that the kernel does itself: one that is stepped over takes ten times
+ * as long, and a consumer that keeps up loses nothing. */
 __attribute__((noinline)) void weft_exact_fire(long i, long cpu);
 __attribute__((noinline)) void weft_exact_fire(long i, long cpu)
 {
